@@ -1,0 +1,177 @@
+"""HLO's immutable IR: instructions form a graph, a computation names its ends, a module its entry.
+
+Nothing here is changed in place. A pass builds new instructions and leaves the old ones alone;
+what the root and the side roots do not reach is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from ccodegen.hlo.attributes import NO_ATTRIBUTES, Attributes
+from ccodegen.hlo.shape import ArrayShape, Shape
+from ccodegen.support.errors import InternalError
+from ccodegen.support.location import Location
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Where an instruction comes from in the user's program.
+
+    `other` keeps the remaining fields of `metadata={…}` in HLO's spelling, e.g.
+    (("profile_type", "{1}"),).
+    """
+
+    op_type: str = ""
+    op_name: str = ""
+    source_file: str = ""
+    source_line: int = 0
+    stack_frame_id: int = 0
+    other: tuple[tuple[str, str], ...] = ()
+
+
+NO_METADATA = Metadata()
+
+
+@dataclass(frozen=True, eq=False)
+class Instruction:
+    """One operation. Compared by identity.
+
+    `location` is its place in the text it was read from. `annotations` are attributes that any
+    instruction may have and that we carry without reading them (sharding, frontend_attributes,
+    statistics, backend_config, …), as (name, text in HLO's spelling).
+    """
+
+    op: str
+    shape: Shape
+    operands: tuple[Instruction, ...] = ()
+    attributes: Attributes = NO_ATTRIBUTES
+    name: str = ""
+    metadata: Metadata = NO_METADATA
+    location: Location | None = None
+    control_predecessors: tuple[Instruction, ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def array_shape(self) -> ArrayShape:
+        """The shape, of which the verifier has said that it is an array's."""
+        if not isinstance(self.shape, ArrayShape):
+            raise InternalError(f"{self.op} '{self.name}' is not an array", self.location)
+        return self.shape
+
+    def with_operands(self, operands: tuple[Instruction, ...]) -> Instruction:
+        """This instruction over other operands; itself where they are the same ones."""
+        if all(a is b for a, b in zip(operands, self.operands, strict=True)):
+            return self
+        return replace(self, operands=operands)
+
+    def annotation(self, name: str) -> str | None:
+        return dict(self.annotations).get(name)
+
+    def __repr__(self) -> str:
+        operands = ", ".join(o.name for o in self.operands)
+        return f"<{self.name} = {self.shape} {self.op}({operands})>"
+
+
+@dataclass(frozen=True, eq=False)
+class Computation:
+    """A function: parameters by number, the root whose value it returns, and side roots.
+
+    Side roots are kept although the root does not need them: instructions with side effects and,
+    as long as no pass has run, dead ones that the text has.
+    """
+
+    name: str
+    parameters: tuple[Instruction, ...]
+    root: Instruction
+    side_roots: tuple[Instruction, ...] = ()
+    execution_thread: str = ""
+
+    @cached_property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """All of them, each after its operands and control predecessors; parameters first."""
+        return post_order((*self.parameters, *self.side_roots, self.root))
+
+    @cached_property
+    def users(self) -> dict[Instruction, tuple[Instruction, ...]]:
+        """The instructions that have this one as an operand, each once, in order."""
+        found: dict[Instruction, dict[Instruction, None]] = {i: {} for i in self.instructions}
+        for instruction in self.instructions:
+            for operand in instruction.operands:
+                found[operand][instruction] = None
+        return {i: tuple(users) for i, users in found.items()}
+
+    def __repr__(self) -> str:
+        return f"<computation {self.name}>"
+
+
+@dataclass(frozen=True)
+class Alias:
+    """Output leaf `output_index` shares memory with a leaf of parameter `parameter`."""
+
+    output_index: tuple[int, ...]
+    parameter: int
+    parameter_index: tuple[int, ...] = ()
+    must_alias: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    """A program. `annotations` are module attributes carried unread, in HLO's spelling;
+    `stack_frames` the tables that `stack_frame_id` points into."""
+
+    name: str
+    entry: Computation
+    aliases: tuple[Alias, ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+    stack_frames: Any = None
+    extra_computations: tuple[Computation, ...] = field(default=())
+    file: str = ""
+
+    @cached_property
+    def computations(self) -> tuple[Computation, ...]:
+        """All computations, called ones before their callers, the entry last."""
+        return called_first((*self.extra_computations, self.entry))
+
+    def to_text(self) -> str:
+        """HLO text that `hlo.text.parse` reads back to an equal module."""
+        from ccodegen.hlo.text import to_text
+
+        return to_text(self)
+
+
+def post_order(roots: Iterable[Instruction]) -> tuple[Instruction, ...]:
+    """What the roots reach, each after its operands and control predecessors. No recursion."""
+    done: dict[Instruction, None] = {}
+    stack = [(root, False) for root in reversed(tuple(roots))]
+    while stack:
+        instruction, expanded = stack.pop()
+        if instruction in done:
+            continue
+        if expanded:
+            done[instruction] = None
+            continue
+        stack.append((instruction, True))
+        before = (*instruction.control_predecessors, *instruction.operands)
+        stack.extend((i, False) for i in reversed(before) if i not in done)
+    return tuple(done)
+
+
+def called_first(roots: Iterable[Computation]) -> tuple[Computation, ...]:
+    """The computations that the roots reach through calls, callees first. No recursion."""
+    done: dict[Computation, None] = {}
+    stack = [(root, False) for root in reversed(tuple(roots))]
+    while stack:
+        computation, expanded = stack.pop()
+        if computation in done:
+            continue
+        if expanded:
+            done[computation] = None
+            continue
+        stack.append((computation, True))
+        called = [c for i in computation.instructions for c in i.attributes.computations()]
+        stack.extend((c, False) for c in reversed(called) if c not in done)
+    return tuple(done)

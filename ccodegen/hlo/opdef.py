@@ -1,0 +1,71 @@
+"""What is known about an op, and the registry of all of them.
+
+Importing `ccodegen.ops` fills the registry; the parser, verifier, evaluator and lowering read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ccodegen.hlo.attributes import Attributes
+from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.shape import Shape
+
+Infer: TypeAlias = Callable[[tuple[Shape, ...], Any], Shape]
+Evaluate: TypeAlias = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class OpDef:
+    """One op.
+
+    `arity`: (least, most) number of operands, most None where it is open.
+    `infer(operand shapes, attributes)`: the result shape. Raises InputError with a sentence for
+    people when operands or attributes are wrong. None where the text's shape is to be believed
+    (constant, parameter, infeed, custom-call, …); then `check(instruction)` may still object.
+    `evaluate(evaluator, instruction, *operand values)`: the NumPy reference; a value is an
+    ndarray, or a tuple of values. None: not supported by the evaluator yet.
+    `element(scope, instruction, index)`: the scalar value(s) at an output index, as loop IR; such
+    ops fuse. `nest(scope, instruction)`: a loop nest of its own from buffers to buffers. See
+    `ops/lowering.py` for both. At most one of the two is set.
+    `elementwise`: output element i depends on element i of each operand alone.
+    `side_effect`: kept although nobody uses the result.
+    """
+
+    opcode: str
+    attributes: type[Attributes] = Attributes
+    arity: tuple[int, int | None] = (1, 1)
+    infer: Infer | None = None
+    check: Callable[[Instruction], None] | None = None
+    evaluate: Evaluate | None = None
+    element: Callable[..., Any] | None = None
+    nest: Callable[..., None] | None = None
+    elementwise: bool = False
+    side_effect: bool = False
+    samples: tuple[str, ...] = field(default=())
+
+
+_REGISTRY: dict[str, OpDef] = {}
+
+
+def register(definition: OpDef) -> OpDef:
+    """Adds an op. Each opcode is registered once."""
+    assert definition.opcode not in _REGISTRY, definition.opcode
+    _REGISTRY[definition.opcode] = definition
+    return definition
+
+
+def find(opcode: str) -> OpDef | None:
+    return _REGISTRY.get(opcode)
+
+
+def get(opcode: str) -> OpDef:
+    """The definition. Raises KeyError where there is none."""
+    return _REGISTRY[opcode]
+
+
+def all_ops() -> tuple[OpDef, ...]:
+    """All definitions, by opcode."""
+    return tuple(_REGISTRY[name] for name in sorted(_REGISTRY))

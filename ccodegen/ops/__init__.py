@@ -1,0 +1,1 @@
+"""One OpDef per HLO op. Importing this package fills the registry in `hlo.opdef`."""

@@ -1,0 +1,1 @@
+"""What every room needs: element types, errors, source locations."""
