@@ -1,0 +1,159 @@
+"""Builds loop nests: nested scopes that collect statements, fresh names, folded index arithmetic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from ccodegen.loop.ir import (
+    INDEX,
+    Alloc,
+    Apply,
+    Buffer,
+    Const,
+    Expr,
+    For,
+    If,
+    Index,
+    Let,
+    Load,
+    LoopKind,
+    Note,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.support.element_type import ElementType
+
+
+class Builder:
+    """Collects the statements of one kernel.
+
+        with b.loop(4, "i") as i:
+            b.store(out, (i,), b.add(b.load(x, (i,)), one))
+    """
+
+    def __init__(self) -> None:
+        self._blocks: list[list[Stmt]] = [[]]
+        self._names: dict[str, int] = {}
+
+    @property
+    def statements(self) -> tuple[Stmt, ...]:
+        """What the open block holds so far."""
+        return tuple(self._blocks[-1])
+
+    @property
+    def depth(self) -> int:
+        """Number of open blocks; what is bound in a deeper one is out of scope after it."""
+        return len(self._blocks)
+
+    def fresh(self, hint: str) -> str:
+        """A C identifier not used before in this kernel, after `hint`."""
+        stem = re.sub(r"[^A-Za-z0-9_]", "_", hint).strip("_") or "t"
+        stem = stem if stem[0].isalpha() else f"t{stem}"
+        number = self._names.get(stem, 0)
+        self._names[stem] = number + 1
+        return self.fresh(f"{stem}_{number}") if number else stem
+
+    def emit(self, statement: Stmt) -> None:
+        self._blocks[-1].append(statement)
+
+    def note(self, text: str) -> None:
+        self.emit(Note(text))
+
+    @contextmanager
+    def block(self) -> Iterator[list[Stmt]]:
+        """Collects statements into the list it yields instead of the open block."""
+        collected: list[Stmt] = []
+        self._blocks.append(collected)
+        try:
+            yield collected
+        finally:
+            self._blocks.pop()
+
+    @contextmanager
+    def loop(
+        self, extent: int | Expr, hint: str = "i", kind: LoopKind = LoopKind.SERIAL
+    ) -> Iterator[Var]:
+        """for var in 0 … extent-1."""
+        var = Var(self.fresh(hint))
+        with self.block() as body:
+            yield var
+        self.emit(For(var, extent, tuple(body), kind))
+
+    @contextmanager
+    def loops(
+        self, extents: Sequence[int | Expr], hint: str = "i", kind: LoopKind = LoopKind.SERIAL
+    ) -> Iterator[tuple[Var, ...]]:
+        """A perfect nest, first extent outermost."""
+        variables = tuple(Var(self.fresh(hint)) for _ in extents)
+        with self.block() as body:
+            yield variables
+        nest = tuple(body)
+        for var, extent in reversed(tuple(zip(variables, extents, strict=True))):
+            nest = (For(var, extent, nest, kind),)
+        for statement in nest:
+            self.emit(statement)
+
+    @contextmanager
+    def when(self, condition: Expr) -> Iterator[None]:
+        with self.block() as body:
+            yield
+        self.emit(If(condition, tuple(body)))
+
+    @contextmanager
+    def otherwise(self) -> Iterator[None]:
+        """The else of the `when` just closed."""
+        with self.block() as body:
+            yield
+        last = self._blocks[-1].pop()
+        assert isinstance(last, If)
+        self.emit(If(last.condition, last.then, tuple(body)))
+
+    def let(self, value: Expr, hint: str = "t") -> Expr:
+        """A name for the value; constants and names are returned as they are."""
+        if isinstance(value, Const | Var):
+            return value
+        var = Var(self.fresh(hint), value.type)
+        self.emit(Let(var, value))
+        return var
+
+    def local(
+        self, element_type: ElementType, dimensions: tuple[int, ...] = (), hint: str = "local"
+    ) -> Buffer:
+        """A local array, or with no dimensions a scalar variable that stores may change."""
+        buffer = Buffer(self.fresh(hint), element_type, dimensions)
+        self.emit(Alloc(buffer))
+        return buffer
+
+    def variable(self, initial: Expr, hint: str = "v") -> Buffer:
+        """A scalar variable with a first value."""
+        buffer = self.local(initial.type, (), hint)
+        self.store(buffer, (), initial)
+        return buffer
+
+    def store(self, buffer: Buffer, indices: Index, value: Expr) -> None:
+        assert len(indices) == len(buffer.dimensions), (buffer, indices)
+        self.emit(Store(buffer, indices, value))
+
+    def load(self, buffer: Buffer, indices: Index = ()) -> Load:
+        assert len(indices) == len(buffer.dimensions), (buffer, indices)
+        return Load(buffer, indices)
+
+
+def index(value: int) -> Const:
+    """A constant of type INDEX."""
+    return Const(INDEX, value)
+
+
+def const(element_type: ElementType, value: object) -> Const:
+    return Const(element_type, value)
+
+
+def apply(operator: str, *arguments: Expr, type: ElementType | None = None) -> Apply:
+    """An operator's application; the result has the last argument's type unless `type` is given.
+
+    (`select` takes its type from its arms, `compare-*` need PRED.)
+    """
+    return Apply(operator, arguments, type or arguments[-1].type)

@@ -1,0 +1,314 @@
+"""The loop-nest IR, whole.
+
+    expression := Const | Var | Load | Apply
+    statement  := For | If | Let | Alloc | Store | Contract | CallC | Note
+    kernel     := name, buffers, statements        a C function over pointers
+    step       := CallKernel | While | Switch      what the entry function does, in order
+    program    := signature, buffers in one arena, constants, kernels, steps
+
+An expression has one scalar value and no effect. Index expressions have type INDEX. A `select` and
+a logical `and`/`or` on PRED evaluate only what they need; every other operator evaluates all its
+arguments, and every evaluated load is in bounds. Buffers are dense and row-major; two buffers of
+one kernel never overlap.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ccodegen.support.element_type import ElementType
+
+INDEX = ElementType.INDEX
+
+
+class Space(enum.Enum):
+    """Where a buffer lives."""
+
+    ARGUMENT = enum.auto()  # the caller's memory: a parameter or a result
+    CONSTANT = enum.auto()  # read-only data of the program
+    ARENA = enum.auto()  # at `offset` in the scratch arena
+    LOCAL = enum.auto()  # declared by Alloc inside a kernel; rank 0 is a scalar variable
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """A dense row-major array of elements. Compared by identity.
+
+    `offset`: bytes from the start of the arena, for Space.ARENA only.
+    """
+
+    name: str
+    type: ElementType
+    dimensions: tuple[int, ...]
+    space: Space = Space.LOCAL
+    offset: int = 0
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.dimensions)
+
+    @property
+    def bytes(self) -> int:
+        return self.size * self.type.bytes
+
+
+@dataclass(frozen=True)
+class Const:
+    """A literal of `type`: a Python bool, int, float or complex, or an ml_dtypes scalar."""
+
+    type: ElementType
+    value: Any
+
+
+@dataclass(frozen=True)
+class Var:
+    """A loop index or a name bound by Let. Unique within a kernel."""
+
+    name: str
+    type: ElementType = INDEX
+
+
+@dataclass(frozen=True)
+class Load:
+    """The element of `buffer` at `indices`, one per dimension."""
+
+    buffer: Buffer
+    indices: tuple[Expr, ...] = ()
+
+    @property
+    def type(self) -> ElementType:
+        return self.buffer.type
+
+
+@dataclass(frozen=True)
+class Apply:
+    """A scalar operator of `loop.operators`. `type` is the result's; where arguments of other
+    types are taken (convert, compare, bitcast-convert, …) the operator reads theirs."""
+
+    operator: str
+    arguments: tuple[Expr, ...]
+    type: ElementType
+
+
+Expr: TypeAlias = Const | Var | Load | Apply
+Index: TypeAlias = tuple[Expr, ...]
+
+
+class LoopKind(enum.Enum):
+    SERIAL = enum.auto()
+    PARALLEL = enum.auto()  # turns are independent and may run on several threads
+    VECTOR = enum.auto()  # turns are independent: the C compiler may vectorise
+
+
+@dataclass(frozen=True)
+class For:
+    """for var = 0 … extent-1. The extent is a constant or an INDEX expression."""
+
+    var: Var
+    extent: int | Expr
+    body: tuple[Stmt, ...]
+    kind: LoopKind = LoopKind.SERIAL
+
+
+@dataclass(frozen=True)
+class If:
+    condition: Expr
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True)
+class Let:
+    """Names a value for the rest of the enclosing block."""
+
+    var: Var
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Alloc:
+    """Declares a LOCAL buffer for the rest of the block; its contents are undefined at first."""
+
+    buffer: Buffer
+
+
+@dataclass(frozen=True)
+class Store:
+    buffer: Buffer
+    indices: tuple[Expr, ...]
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Element:
+    """A value computed by statements that bind or allocate what it needs."""
+
+    value: Expr
+    body: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One loop dimension of a Contract."""
+
+    var: Var
+    extent: int
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Register and cache blocking of a Contract: `rows` × `columns` accumulators, panels of
+    `depth`. `pack_lhs` and `pack_rhs` are arena buffers for the panels."""
+
+    rows: int
+    columns: int
+    depth: int
+    pack_lhs: Buffer
+    pack_rhs: Buffer
+
+
+@dataclass(frozen=True)
+class Contract:
+    """For all rows i and columns j: accumulator = Σ over depth k, in row-major order of the depth
+    axes, of lhs(i, k) · rhs(k, j), in the accumulator's type, starting from zero; then the
+    epilogue, which may read the row and column variables and the accumulator.
+
+    lhs may use row and depth variables, rhs depth and column variables, both what is in scope.
+    Both have the accumulator's type. `tile` None asks for plain loops.
+    """
+
+    rows: tuple[Axis, ...]
+    columns: tuple[Axis, ...]
+    depth: tuple[Axis, ...]
+    lhs: Element
+    rhs: Element
+    accumulator: Var
+    epilogue: tuple[Stmt, ...]
+    tile: Tile | None = None
+
+
+@dataclass(frozen=True)
+class CallC:
+    """A call of a function of runtime_c: pointers to buffers first, then scalars.
+
+    `effect(arrays, scalars)` is its meaning for the interpreter: changes `arrays` in place.
+    `writes`: which of the buffers it writes.
+    """
+
+    function: str
+    header: str
+    buffers: tuple[Buffer, ...]
+    scalars: tuple[Expr, ...] = ()
+    writes: tuple[int, ...] = (0,)
+    effect: Any = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A comment for the reader: the HLO instruction and source line the next statements are of."""
+
+    text: str
+
+
+Stmt: TypeAlias = For | If | Let | Alloc | Store | Contract | CallC | Note
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A function over buffers: the C function's parameters, in order.
+
+    A buffer is `restrict` and never overlaps another one; one that is read and written (in place)
+    appears once. LOCAL buffers do not appear. `origin`: what it computes, for the reader.
+    """
+
+    name: str
+    buffers: tuple[Buffer, ...]
+    body: tuple[Stmt, ...]
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class CallKernel:
+    """Runs a kernel over other buffers of the same types and sizes than its own (identical kernels
+    are shared)."""
+
+    kernel: Kernel
+    buffers: tuple[Buffer, ...]
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class While:
+    """Runs `condition`, and while `predicate` (PRED, rank 0) is true `body` and `condition`."""
+
+    condition: tuple[Step, ...]
+    predicate: Buffer
+    body: tuple[Step, ...]
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Runs branch `selector` (S32 or PRED, rank 0): the last one where it is out of range. For a
+    PRED the first branch is for true, the second for false."""
+
+    selector: Buffer
+    branches: tuple[tuple[Step, ...], ...]
+    origin: str = ""
+
+
+Step: TypeAlias = CallKernel | While | Switch
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One pointer of the C interface.
+
+    `name` is for people (HLO parameter name or JAX path) and not yet a C identifier.
+    `parameter`: flat number of the entry parameter leaf it takes, None for a pure output.
+    `output`: flat number of the result leaf it returns, None for a pure input. Both set: in-out.
+    """
+
+    name: str
+    buffer: Buffer
+    parameter: int | None = None
+    output: int | None = None
+
+
+@dataclass(frozen=True)
+class ConstantData:
+    """Bytes of a CONSTANT buffer: a read-only NumPy array of its type and dimensions."""
+
+    buffer: Buffer
+    array: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """What `emit` prints: a signature, memory, kernels, and the steps of the entry function.
+
+    `arena_size` in bytes, exact; every arena buffer's offset is a multiple of `alignment`.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    constants: tuple[ConstantData, ...]
+    arena_size: int
+    alignment: int
+    kernels: tuple[Kernel, ...]
+    steps: tuple[Step, ...]
+    signature: str = ""
+    arena_buffers: tuple[BufferLife, ...] = ()
+
+
+@dataclass(frozen=True)
+class BufferLife:
+    """For the memory report: the steps (numbered in order of printing) in which it is alive."""
+
+    buffer: Buffer
+    first: int
+    last: int
+    origin: str = ""
