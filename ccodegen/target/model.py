@@ -1,0 +1,133 @@
+"""What a target is: one frozen dataclass per table of its TOML file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """How C is compiled for the target.
+
+    `commands`: tried in order, the first one installed is taken; `environment`: $CC goes before.
+    `flags`: always given. `default_flags` or `strict_flags` follow, by the mode of the build.
+    `link_flags` end the command that makes a program. `install`: what to do where no compiler is.
+    """
+
+    commands: tuple[str, ...]
+    environment: bool = False
+    standard: str = "c99"
+    flags: tuple[str, ...] = ()
+    default_flags: tuple[str, ...] = ()
+    strict_flags: tuple[str, ...] = ("-ffp-contract=off",)
+    link_flags: tuple[str, ...] = ()
+    install: str = ""
+
+    def arguments(self, strict: bool) -> tuple[str, ...]:
+        """The flags of one translation unit in that mode."""
+        mode = self.strict_flags if strict else self.default_flags
+        return (f"-std={self.standard}", *self.flags, *mode)
+
+
+@dataclass(frozen=True)
+class Abi:
+    """Facts about memory. Alignments in bytes: of the arena, and of each array of weights."""
+
+    pointer_bits: int = 64
+    big_endian: bool = False
+    arena_alignment: int = 64
+    weight_alignment: int = 64
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the processor is good at.
+
+    `vector_bytes`: width of a vector register, the size of a scalar one where there are none; 0:
+    that of the machine we run on. `vector_registers`: how many, 0 likewise.
+    `threads`: that a generated program may use, 1 where there is no operating system.
+    `f16`, `f64`: the hardware computes in them. `strict`: IEEE arithmetic to the letter is possible
+    (no excess precision, no flush to zero).
+    """
+
+    vector_bytes: int = 16
+    vector_registers: int = 16
+    threads: int = 1
+    f16: bool = False
+    f64: bool = True
+    strict: bool = True
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Sizes in bytes, 0 where unlimited or unknown."""
+
+    flash: int = 0
+    ram: int = 0
+    stack: int = 0
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Blocking of a contraction: `rows` × `vectors` registers of accumulators, panels of `depth`.
+
+    0 rows or vectors: chosen after the number of vector registers.
+    """
+
+    rows: int = 0
+    vectors: int = 0
+    depth: int = 256
+
+
+@dataclass(frozen=True)
+class Board:
+    """What a program without an operating system is linked with: files beside the TOML file."""
+
+    startup: tuple[str, ...] = ()
+    linker_script: str = ""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """How a program runs: a command line in which `{program}` stands for its path.
+
+    `in_process`: the host loads the code itself. `timeout` in seconds.
+    """
+
+    command: tuple[str, ...] = ("{program}",)
+    in_process: bool = False
+    timeout: int = 60
+    install: str = ""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A compiler, a machine and a way to run: all that tells one target from another.
+
+    `macros`: options of runtime_c, CCG_ names with their values, defined for every file.
+    """
+
+    name: str
+    description: str
+    compiler: Compiler
+    abi: Abi = field(default_factory=Abi)
+    machine: Machine = field(default_factory=Machine)
+    memory: Memory = field(default_factory=Memory)
+    tile: Tile = field(default_factory=Tile)
+    board: Board = field(default_factory=Board)
+    runner: Runner = field(default_factory=Runner)
+    macros: tuple[tuple[str, str], ...] = ()
+    directory: Path = field(default=Path(), compare=False, repr=False)
+
+    def tile_size(self, element_bytes: int) -> tuple[int, int, int]:
+        """Rows, columns and depth, in elements, of the tile of a contraction over such elements."""
+        rows = self.tile.rows or (8 if self.machine.vector_registers >= 32 else 6)
+        vectors = self.tile.vectors or (3 if self.machine.vector_registers >= 32 else 2)
+        columns = vectors * max(1, self.machine.vector_bytes // element_bytes)
+        return rows, columns, self.tile.depth
+
+    def compile_flags(self, strict: bool) -> tuple[str, ...]:
+        """All flags of one translation unit, the macros included."""
+        macros = tuple(f"-D{name}={value}" for name, value in self.macros)
+        return (*self.compiler.arguments(strict), *macros)

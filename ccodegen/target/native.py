@@ -1,0 +1,37 @@
+"""The processor we run on: what the `host` target cannot know before."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from pathlib import Path
+
+CPUINFO = Path("/proc/cpuinfo")
+_VECTORS = (("avx512f", 64, 32), ("avx", 32, 16), ("sse2", 16, 16), ("asimd", 16, 32))
+
+
+@functools.cache
+def features() -> frozenset[str]:
+    """The processor's feature names as Linux lists them; empty elsewhere."""
+    try:
+        lines = CPUINFO.read_text(errors="replace").splitlines()
+    except OSError:
+        return frozenset()
+    for line in lines:
+        key, _, value = line.partition(":")
+        if key.strip() in ("flags", "Features"):
+            return frozenset(value.split())
+    return frozenset()
+
+
+def vector_unit() -> tuple[int, int]:
+    """Bytes of a vector register, and how many there are; the least of all where unknown."""
+    for feature, width, registers in _VECTORS:
+        if feature in features():
+            return width, registers
+    return 16, 32 if platform.machine() in ("arm64", "aarch64") else 16
+
+
+def identity() -> str:
+    """Tells two machines apart whose -march=native differs."""
+    return " ".join([platform.machine(), platform.processor(), *sorted(features())])
