@@ -1,0 +1,104 @@
+/* What every file of the runtime stands on: fixed-width types, compiler extensions, bit casts, FMA.
+
+   Extensions stand behind CCG_ macros, which are empty for a compiler that lacks them and wherever
+   CCG_PLAIN is defined. CCG_STRICT asks for the reference's bits: no contraction to FMA here, and
+   none by the compiler (-ffp-contract=off). CCG_SET_OPTIONS asks gcc for the options that loops
+   over float functions need to vectorise, for builds whose flags are not ours.
+
+   Nothing but sqrt, floor, rint and fabs comes from <math.h>: they are exact everywhere. */
+#ifndef CCG_BASE_H
+#define CCG_BASE_H
+
+#if defined(CCG_SET_OPTIONS) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-trapping-math", "no-math-errno")
+#endif
+#if defined(CCG_STRICT) && defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__) && !defined(CCG_PLAIN)
+#define CCG_UNUSED __attribute__((unused))
+#define CCG_ALIGNED(n) __attribute__((aligned(n)))
+#define CCG_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define CCG_RESTRICT __restrict
+#else
+#define CCG_UNUSED
+#define CCG_ALIGNED(n)
+#define CCG_UNLIKELY(x) (x)
+#define CCG_RESTRICT restrict
+#endif
+#define CCG_INLINE CCG_UNUSED static inline
+
+/* Before a loop: its iterations do not depend on each other through memory. */
+#if defined(CCG_PLAIN)
+#define CCG_SIMD
+#elif defined(__clang__)
+#define CCG_SIMD _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define CCG_SIMD _Pragma("GCC ivdep")
+#else
+#define CCG_SIMD
+#endif
+
+#define CCG_PASTE_(a, b) a##b
+#define CCG_PASTE(a, b) CCG_PASTE_(a, b)
+
+/* The bits of a float, and the float of some bits. memcpy is what compilers vectorise. */
+CCG_INLINE uint32_t ccg_bits_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+CCG_INLINE float ccg_f32_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+CCG_INLINE uint64_t ccg_bits_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+CCG_INLINE double ccg_f64_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* a*b + c: rounded once where the machine has FMA and the mode is not strict, else twice. */
+#if (defined(__FMA__) || defined(__ARM_FEATURE_FMA)) && !defined(CCG_STRICT) && !defined(CCG_PLAIN)
+#define CCG_FMA_F32(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define CCG_FMA_F32(a, b, c) ((a) * (b) + (c))
+#endif
+#if (defined(__FMA__) || (defined(__ARM_FEATURE_FMA) && defined(__aarch64__))) \
+    && !defined(CCG_STRICT) && !defined(CCG_PLAIN)
+#define CCG_HAS_FMA_F64 1
+#define CCG_FMA_F64(a, b, c) __builtin_fma(a, b, c)
+#else
+#define CCG_FMA_F64(a, b, c) ((a) * (b) + (c))
+#endif
+
+CCG_INLINE float ccg_fma_f32(float a, float b, float c)
+{
+    return CCG_FMA_F32(a, b, c);
+}
+
+CCG_INLINE double ccg_fma_f64(double a, double b, double c)
+{
+    return CCG_FMA_F64(a, b, c);
+}
+
+#endif

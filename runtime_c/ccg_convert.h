@@ -1,0 +1,91 @@
+/* Float to integer and to pred, and reduce-precision, as HLO defines them.
+
+   ccg_<integer type>_from_f32 and _from_f64 truncate toward zero and saturate; NaN gives 0. The
+   other conversions between integers and floats are C's. */
+#ifndef CCG_CONVERT_H
+#define CCG_CONVERT_H
+
+#include "ccg_base.h"
+
+/* T: the type that holds the integer, V: the one to compute in. The limit is the largest value plus
+   one, exact in the float type. What is out of range is replaced before the cast, because casting
+   it is undefined. */
+#define CCG_TO_INTEGER(to, T, V, largest, from, F, least_value, limit_value) \
+    CCG_INLINE T ccg_##to##_from_##from(F x) \
+    { \
+        const F least = least_value, limit = limit_value; \
+        F inside = x < least ? least : x; \
+        V value; \
+        inside = inside < limit ? inside : 0; \
+        value = (V)inside; \
+        return (T)(x >= limit ? largest : value); \
+    }
+#define CCG_TO_INTEGERS(from, F) \
+    CCG_TO_INTEGER(s1, int8_t, int32_t, 0, from, F, -1, 1) \
+    CCG_TO_INTEGER(s2, int8_t, int32_t, 1, from, F, -2, 2) \
+    CCG_TO_INTEGER(s4, int8_t, int32_t, 7, from, F, -8, 8) \
+    CCG_TO_INTEGER(s8, int8_t, int32_t, INT8_MAX, from, F, -128, 128) \
+    CCG_TO_INTEGER(s16, int16_t, int32_t, INT16_MAX, from, F, -32768, 32768) \
+    CCG_TO_INTEGER(s32, int32_t, int32_t, INT32_MAX, from, F, (F)-0x1p31, (F)0x1p31) \
+    CCG_TO_INTEGER(s64, int64_t, int64_t, INT64_MAX, from, F, (F)-0x1p63, (F)0x1p63) \
+    CCG_TO_INTEGER(u1, uint8_t, int32_t, 1, from, F, 0, 2) \
+    CCG_TO_INTEGER(u2, uint8_t, int32_t, 3, from, F, 0, 4) \
+    CCG_TO_INTEGER(u4, uint8_t, int32_t, 15, from, F, 0, 16) \
+    CCG_TO_INTEGER(u8, uint8_t, int32_t, UINT8_MAX, from, F, 0, 256) \
+    CCG_TO_INTEGER(u16, uint16_t, int32_t, UINT16_MAX, from, F, 0, 65536) \
+    CCG_TO_INTEGER(u32, uint32_t, uint32_t, UINT32_MAX, from, F, 0, (F)0x1p32) \
+    CCG_TO_INTEGER(u64, uint64_t, uint64_t, UINT64_MAX, from, F, 0, (F)0x1p64)
+
+CCG_TO_INTEGERS(f32, float)
+CCG_TO_INTEGERS(f64, double)
+
+#undef CCG_TO_INTEGER
+#undef CCG_TO_INTEGERS
+
+/* NaN is true. */
+CCG_INLINE uint8_t ccg_pred_from_f32(float x)
+{
+    return (uint8_t)(x != 0);
+}
+
+CCG_INLINE uint8_t ccg_pred_from_f64(double x)
+{
+    return (uint8_t)(x != 0);
+}
+
+/* Rounds to a float with so many bits of exponent (1 to 8) and mantissa (0 to 23): to nearest even;
+   what is too large gives infinity, what is below the least normal number a zero. Without mantissa
+   bits NaN becomes infinity. */
+CCG_INLINE float ccg_reduce_precision_f32(float x, uint32_t exponent_bits, uint32_t mantissa_bits)
+{
+    uint32_t drop = mantissa_bits < 23u ? 23u - mantissa_bits : 0u;
+    uint32_t last = (uint32_t)1 << drop, reach = ((uint32_t)1 << (exponent_bits - 1u)) - 1u;
+    uint32_t bits = ccg_bits_f32(x), magnitude = bits & 0x7fffffffu, sign = bits - magnitude;
+    uint32_t half = (last >> 1) - (drop != 0 ? 1u : 0u);
+    uint32_t odd = drop != 0 ? (magnitude >> drop) & 1u : 0u;
+    uint32_t rounded = (magnitude + half + odd) & ~(last - 1u);
+    uint32_t exponent = rounded >> 23;
+    rounded = exponent > 127u + reach ? 0x7f800000u : rounded;
+    rounded = exponent_bits < 8u && exponent <= 127u - reach ? 0u : rounded;
+    rounded = magnitude > 0x7f800000u ? (mantissa_bits != 0 ? magnitude : 0x7f800000u) : rounded;
+    return ccg_f32_bits(sign | rounded);
+}
+
+/* The same for 1 to 11 bits of exponent and 0 to 52 of mantissa. */
+CCG_INLINE double ccg_reduce_precision_f64(double x, uint32_t exponent_bits, uint32_t mantissa_bits)
+{
+    const uint64_t infinity = (uint64_t)0x7ff << 52;
+    uint64_t drop = mantissa_bits < 52u ? 52u - mantissa_bits : 0u;
+    uint64_t last = (uint64_t)1 << drop, reach = ((uint64_t)1 << (exponent_bits - 1u)) - 1u;
+    uint64_t bits = ccg_bits_f64(x), magnitude = bits << 1 >> 1, sign = bits - magnitude;
+    uint64_t half = (last >> 1) - (drop != 0 ? 1u : 0u);
+    uint64_t odd = drop != 0 ? (magnitude >> drop) & 1u : 0u;
+    uint64_t rounded = (magnitude + half + odd) & ~(last - 1u);
+    uint64_t exponent = rounded >> 52;
+    rounded = exponent > 1023u + reach ? infinity : rounded;
+    rounded = exponent_bits < 11u && exponent <= 1023u - reach ? 0u : rounded;
+    rounded = magnitude > infinity ? (mantissa_bits != 0 ? magnitude : infinity) : rounded;
+    return ccg_f64_bits(sign | rounded);
+}
+
+#endif

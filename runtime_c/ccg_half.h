@@ -1,0 +1,83 @@
+/* f16 and bf16, held as their bits in a uint16_t: to and from f32 and f64.
+
+   Rounding is to nearest even, once; NaN stays a (quiet) NaN; overflow gives infinity. Branch-free:
+   loops over these functions vectorise. */
+#ifndef CCG_HALF_H
+#define CCG_HALF_H
+
+#include "ccg_base.h"
+
+CCG_INLINE float ccg_f32_from_f16(uint16_t half)
+{
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
+    uint32_t magnitude = (uint32_t)(half & 0x7fffu) << 13;
+    uint32_t normal = magnitude + (112u << 23);
+    uint32_t denormal = ccg_bits_f32(ccg_f32_bits(magnitude | (113u << 23)) - 0x1p-14f);
+    uint32_t special = magnitude + (224u << 23);
+    uint32_t bits = magnitude < 0x00800000u ? denormal : normal;
+    bits = magnitude >= 0x0f800000u ? special : bits;
+    bits = magnitude > 0x0f800000u ? bits | 0x00400000u : bits;
+    return ccg_f32_bits(bits | sign);
+}
+
+CCG_INLINE uint16_t ccg_f16_from_f32(float x)
+{
+    uint32_t bits = ccg_bits_f32(x);
+    uint32_t sign = (bits >> 16) & 0x8000u;
+    uint32_t magnitude = bits & 0x7fffffffu;
+    uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+    uint32_t half = (rounded >> 13) - (112u << 10);
+    /* 0.5 has its last bit where the least f16 has its only one: the addition rounds. */
+    uint32_t denormal = ccg_bits_f32(ccg_f32_bits(magnitude) + 0.5f) - 0x3f000000u;
+    uint32_t nan = 0x7e00u | ((magnitude >> 13) & 0x3ffu);
+    half = magnitude < 0x38800000u ? denormal : half;
+    half = magnitude >= 0x477ff000u ? 0x7c00u : half;
+    half = magnitude > 0x7f800000u ? nan : half;
+    return (uint16_t)(half | sign);
+}
+
+CCG_INLINE float ccg_f32_from_bf16(uint16_t half)
+{
+    return ccg_f32_bits((uint32_t)half << 16);
+}
+
+CCG_INLINE uint16_t ccg_bf16_from_f32(float x)
+{
+    uint32_t bits = ccg_bits_f32(x);
+    uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    uint32_t nan = (bits >> 16) | 0x40u;
+    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+}
+
+/* Rounded to odd: toward zero, and the last bit set if anything was lost. What is rounded to
+   nearest from here on, to at most 22 bits, is as if it had been rounded once. */
+CCG_INLINE float ccg_f32_odd_from_f64(double x)
+{
+    float near = (float)x;
+    double magnitude = fabs(x), rounded = fabs((double)near);
+    uint32_t bits = ccg_bits_f32(near);
+    uint32_t toward_zero = rounded > magnitude ? bits - 1u : bits;
+    return ccg_f32_bits(rounded == magnitude ? bits : toward_zero | 1u);
+}
+
+CCG_INLINE uint16_t ccg_f16_from_f64(double x)
+{
+    return ccg_f16_from_f32(ccg_f32_odd_from_f64(x));
+}
+
+CCG_INLINE uint16_t ccg_bf16_from_f64(double x)
+{
+    return ccg_bf16_from_f32(ccg_f32_odd_from_f64(x));
+}
+
+CCG_INLINE double ccg_f64_from_f16(uint16_t half)
+{
+    return (double)ccg_f32_from_f16(half);
+}
+
+CCG_INLINE double ccg_f64_from_bf16(uint16_t half)
+{
+    return (double)ccg_f32_from_bf16(half);
+}
+
+#endif
