@@ -1,0 +1,200 @@
+"""The least and the greatest value an integer expression can have, given those of its variables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ccodegen.loop.ir import INDEX, Const, Expr, Load, Var
+from ccodegen.support.element_type import ElementType, Kind
+
+Bound: TypeAlias = int | float
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All integers from `low` to `high`, both included; an infinite bound is unknown."""
+
+    low: Bound = -math.inf
+    high: Bound = math.inf
+
+    @property
+    def is_empty(self) -> bool:
+        return self.low > self.high
+
+    @property
+    def is_finite(self) -> bool:
+        return self.low > -math.inf and self.high < math.inf
+
+    @property
+    def is_point(self) -> bool:
+        return self.low == self.high
+
+    def __add__(self, other: Interval) -> Interval:
+        return Interval(self.low + other.low, self.high + other.high)
+
+    def __mul__(self, other: Interval) -> Interval:
+        corners = [_times(a, b) for a in self._ends for b in other._ends]
+        return Interval(min(corners), max(corners))
+
+    def scaled(self, factor: int) -> Interval:
+        return self * Interval(factor, factor)
+
+    def union(self, other: Interval) -> Interval:
+        return Interval(min(self.low, other.low), max(self.high, other.high))
+
+    def intersection(self, other: Interval) -> Interval:
+        return Interval(max(self.low, other.low), min(self.high, other.high))
+
+    def contains(self, other: Interval) -> bool:
+        return self.low <= other.low and other.high <= self.high
+
+    @property
+    def _ends(self) -> tuple[Bound, Bound]:
+        return self.low, self.high
+
+
+Ranges: TypeAlias = Mapping[Var, int | Interval]
+"""What is known of variables: the extent of a loop that counts from zero, or an interval."""
+
+EVERYTHING = Interval()
+
+
+def interval(expr: Expr, ranges: Ranges) -> Interval:
+    """Bounds of the value of an expression of an integer type, PRED or INDEX.
+
+    Exact for a sum in which each variable stands once, an upper estimate otherwise. Everything for
+    other types.
+    """
+    match expr:
+        case Const(type, value):
+            return point(int(value)) if _is_integral(type) else EVERYTHING
+        case Var():
+            return _of_variable(expr, ranges)
+        case Load():
+            return of_type(expr.type)
+    rule = _INDEX_RULES.get(expr.operator) if expr.type is INDEX else None
+    rule = rule or _INTEGER_RULES.get(expr.operator)
+    if rule is None or not _is_integral(expr.type):
+        return of_type(expr.type)
+    return rule(expr.arguments, ranges).intersection(of_type(expr.type))
+
+
+def point(value: int) -> Interval:
+    return Interval(value, value)
+
+
+def of_type(element_type: ElementType) -> Interval:
+    """All values of a type."""
+    match element_type.kind:
+        case Kind.PRED:
+            return Interval(0, 1)
+        case Kind.UNSIGNED:
+            return Interval(0, 2**element_type.bits - 1)
+        case Kind.SIGNED:
+            return Interval(-(2 ** (element_type.bits - 1)), 2 ** (element_type.bits - 1) - 1)
+    return EVERYTHING
+
+
+def _of_variable(var: Var, ranges: Ranges) -> Interval:
+    known = ranges.get(var)
+    if known is None:
+        return of_type(var.type)
+    return known if isinstance(known, Interval) else Interval(0, max(known - 1, 0))
+
+
+def _is_integral(element_type: ElementType) -> bool:
+    return element_type.is_integer or element_type.kind in (Kind.PRED, Kind.INDEX)
+
+
+def _times(a: Bound, b: Bound) -> Bound:
+    return 0 if a == 0 or b == 0 else a * b
+
+
+_Arguments: TypeAlias = tuple[Expr, ...]
+
+
+def _add(arguments: _Arguments, ranges: Ranges) -> Interval:
+    a, b = (interval(x, ranges) for x in arguments)
+    return a + b
+
+
+def _subtract(arguments: _Arguments, ranges: Ranges) -> Interval:
+    a, b = (interval(x, ranges) for x in arguments)
+    return a + b.scaled(-1)
+
+
+def _negate(arguments: _Arguments, ranges: Ranges) -> Interval:
+    return interval(arguments[0], ranges).scaled(-1)
+
+
+def _multiply(arguments: _Arguments, ranges: Ranges) -> Interval:
+    a, b = (interval(x, ranges) for x in arguments)
+    return a * b
+
+
+def _divide(arguments: _Arguments, ranges: Ranges) -> Interval:
+    a, b = (interval(x, ranges) for x in arguments)
+    if not (b.is_point and b.low > 0):
+        return EVERYTHING
+    return Interval(floor_quotient(a.low, int(b.low)), floor_quotient(a.high, int(b.low)))
+
+
+def floor_quotient(bound: Bound, divisor: int) -> Bound:
+    return bound // divisor if isinstance(bound, int) else bound
+
+
+def _remainder(arguments: _Arguments, ranges: Ranges) -> Interval:
+    a, b = (interval(x, ranges) for x in arguments)
+    if b.low <= 0:
+        return EVERYTHING
+    fits = a.low >= 0 and a.high < b.low
+    return a if fits else Interval(0, b.high - 1)
+
+
+def _minimum(arguments: _Arguments, ranges: Ranges) -> Interval:
+    a, b = (interval(x, ranges) for x in arguments)
+    return Interval(min(a.low, b.low), min(a.high, b.high))
+
+
+def _maximum(arguments: _Arguments, ranges: Ranges) -> Interval:
+    a, b = (interval(x, ranges) for x in arguments)
+    return Interval(max(a.low, b.low), max(a.high, b.high))
+
+
+def _clamp(arguments: _Arguments, ranges: Ranges) -> Interval:
+    least, value, most = (interval(x, ranges) for x in arguments)
+    low = min(max(value.low, least.low), most.low)
+    return Interval(low, min(max(value.high, least.high), most.high))
+
+
+def _select(arguments: _Arguments, ranges: Ranges) -> Interval:
+    _, a, b = arguments
+    return interval(a, ranges).union(interval(b, ranges))
+
+
+def _convert(arguments: _Arguments, ranges: Ranges) -> Interval:
+    if not _is_integral(arguments[0].type):
+        return EVERYTHING
+    return interval(arguments[0], ranges)
+
+
+_Rule: TypeAlias = Callable[[_Arguments, Ranges], Interval]
+
+_INDEX_RULES: dict[str, _Rule] = {
+    "add": _add,
+    "subtract": _subtract,
+    "negate": _negate,
+    "multiply": _multiply,
+    "divide": _divide,
+    "remainder": _remainder,
+    "convert": _convert,
+}
+_INTEGER_RULES: dict[str, _Rule] = {
+    "minimum": _minimum,
+    "maximum": _maximum,
+    "clamp": _clamp,
+    "select": _select,
+}

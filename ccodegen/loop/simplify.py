@@ -1,0 +1,192 @@
+"""Simplification of expressions; index arithmetic becomes sums of variables times constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ccodegen.loop.affine import Affine, affine, divmod_affine, recombined, term
+from ccodegen.loop.conditions import (
+    FALSE,
+    NEGATED,
+    PRED,
+    TRUE,
+    assume,
+    compare,
+    conjunction,
+    disjunction,
+    negation,
+)
+from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
+from ccodegen.loop.ranges import Ranges, interval
+
+
+def simplify(expr: Expr, ranges: Ranges) -> Expr:
+    """An expression of equal value for all values of the variables in their ranges.
+
+    Before: `(i * 12 + j * 4 + k) / 4` and `k < 4 and x[i + 0] > 0` with 0 <= k < 4.
+    After: `i * 3 + j` and `x[i] > 0`.
+    """
+    return Simplifier(ranges)(expr)
+
+
+def simplify_index(expr: Expr, ranges: Ranges) -> Expr:
+    """`simplify` for an expression of type INDEX: affine wherever it can be, in canonical order."""
+    assert expr.type is INDEX, expr
+    return simplify(expr, ranges)
+
+
+class Simplifier:
+    """Simplifies expressions under one set of ranges; a shared subexpression only once."""
+
+    def __init__(self, ranges: Ranges) -> None:
+        self.ranges = ranges
+        self._done: dict[int, tuple[Expr, Expr]] = {}  # by id; keeps the key alive
+
+    def __call__(self, expr: Expr) -> Expr:
+        known = self._done.get(id(expr))
+        if known is None:
+            known = self._done[id(expr)] = expr, self._simplified(expr)
+        return known[1]
+
+    def _simplified(self, expr: Expr) -> Expr:
+        match expr:
+            case Const():
+                return expr
+            case Var():
+                return self._point_or(expr)
+            case Load(buffer, indices):
+                changed = tuple(map(self, indices))
+                return expr if _same(changed, indices) else Load(buffer, changed)
+            case Apply("select", (condition, a, b)):
+                return self._select(expr, condition, a, b)
+            case Apply("and" | "or", (a, b)) if expr.type is PRED:
+                return self._logic(expr.operator == "and", a, b)
+        return self._applied(expr)
+
+    def _applied(self, expr: Apply) -> Expr:
+        arguments = tuple(map(self, expr.arguments))
+        if expr.type is INDEX and expr.operator in _INDEX_RULES:
+            return self._point_or(_INDEX_RULES[expr.operator](arguments, self.ranges).expr)
+        if expr.operator in NEGATED and arguments[0].type is INDEX:
+            a, b = map(affine, arguments)
+            return compare(expr.operator, recombined(a, self.ranges), b, self.ranges)
+        if expr.operator == "not" and expr.type is PRED:
+            return negation(arguments[0])
+        if _same(arguments, expr.arguments):
+            return self._point_or(expr)
+        return self._point_or(Apply(expr.operator, arguments, expr.type))
+
+    def _point_or(self, expr: Expr) -> Expr:
+        """The only value of an INDEX expression, if it has only one."""
+        if expr.type is not INDEX or isinstance(expr, Const):
+            return expr
+        reach = interval(expr, self.ranges)
+        return Const(INDEX, int(reach.low)) if reach.is_point else expr
+
+    def _select(self, expr: Apply, condition: Expr, a: Expr, b: Expr) -> Expr:
+        condition = self(condition)
+        if isinstance(condition, Const):
+            return self(a if condition.value else b)
+        then, otherwise = self.where(condition, True)(a), self.where(condition, False)(b)
+        if then is otherwise or (expr.type is INDEX and then == otherwise):
+            return then
+        if _same((condition, then, otherwise), expr.arguments):
+            return expr
+        return Apply("select", (condition, then, otherwise), expr.type)
+
+    def _logic(self, is_and: bool, a: Expr, b: Expr) -> Expr:
+        """The second operand is evaluated only where the first does not decide."""
+        first = self(a)
+        if first == (FALSE if is_and else TRUE):
+            return first
+        second = self.where(first, is_and)(b)
+        return (conjunction if is_and else disjunction)(first, second)
+
+    def where(self, condition: Expr, truth: bool) -> Simplifier:
+        """Simplifies where a simplified condition is known to be true, or false."""
+        ranges = assume(condition, truth, self.ranges)
+        return self if ranges is self.ranges else Simplifier(ranges)
+
+
+def _same(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
+    return all(x is y for x, y in zip(a, b, strict=True))
+
+
+_Rule: TypeAlias = Callable[[tuple[Expr, ...], Ranges], Affine]
+
+
+def _sum(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
+    a, b = map(affine, arguments)
+    return recombined(a + b, ranges)
+
+
+def _difference(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
+    a, b = map(affine, arguments)
+    return recombined(a - b, ranges)
+
+
+def _structural(operator: str) -> _Rule:
+    return lambda arguments, _: affine(Apply(operator, arguments, INDEX))
+
+
+def _quotient(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
+    dividend, divisor = arguments
+    if not (isinstance(divisor, Const) and divisor.value > 0):
+        return term(Apply("divide", arguments, INDEX))
+    return divmod_affine(affine(dividend), divisor.value, ranges)[0]
+
+
+def _remainder(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
+    dividend, divisor = arguments
+    if not (isinstance(divisor, Const) and divisor.value > 0):
+        return term(Apply("remainder", arguments, INDEX))
+    return divmod_affine(affine(dividend), divisor.value, ranges)[1]
+
+
+def _minimum(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
+    a, b = map(affine, arguments)
+    reach = (a - b).bounds(ranges)
+    if reach.high <= 0:
+        return a
+    return b if reach.low >= 0 else term(_ordered("minimum", arguments))
+
+
+def _maximum(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
+    a, b = map(affine, arguments)
+    reach = (a - b).bounds(ranges)
+    if reach.low >= 0:
+        return a
+    return b if reach.high <= 0 else term(_ordered("maximum", arguments))
+
+
+def _ordered(operator: str, arguments: tuple[Expr, ...]) -> Expr:
+    """A constant stands second."""
+    a, b = arguments
+    return Apply(operator, (b, a) if isinstance(a, Const) else (a, b), INDEX)
+
+
+def _clamp(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
+    """`clamp(low, x, high)` is `min(max(x, low), high)`."""
+    low, value, high = arguments
+    raised = _maximum((value, low), ranges)
+    if raised.expr in (value, low):
+        return _minimum((raised.expr, high), ranges)
+    limited = _minimum((value, high), ranges)
+    ordered = (affine(high) - affine(low)).bounds(ranges).low >= 0
+    if limited.expr == value and ordered:
+        return raised
+    return term(Apply("clamp", arguments, INDEX))
+
+
+_INDEX_RULES: dict[str, _Rule] = {
+    "add": _sum,
+    "subtract": _difference,
+    "negate": _structural("negate"),
+    "multiply": _structural("multiply"),
+    "divide": _quotient,
+    "remainder": _remainder,
+    "minimum": _minimum,
+    "maximum": _maximum,
+    "clamp": _clamp,
+}
