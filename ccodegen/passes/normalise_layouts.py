@@ -1,0 +1,101 @@
+"""Makes layouts explicit: afterwards values are logical, and only the entry's interface has one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_module
+from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from ccodegen.passes.build import derived, element_of, is_static, reshape, transpose, tuple_of
+from ccodegen.passes.context import PassContext
+
+
+def normalise_layouts(module: Module, context: PassContext) -> Module:
+    """`bitcast` → what it does to the logical value, by the layouts; `copy` → its operand.
+
+    ```
+    %b = f32[3,2]{0,1} bitcast(f32[2,3]{1,0} %x)   →   %b = f32[3,2] transpose(%x), dimensions={1,0}
+    ```
+    Layouts vanish from all shapes but those of the entry's parameters, and of copies that bring
+    the entry's results into another order than the usual one.
+    """
+    plain = rewrite_module(module, _expand_bitcast)
+
+    def transform(
+        computation: Computation, callees: dict[Computation, Computation]
+    ) -> Computation:
+        return _without_layouts(computation, callees, computation is plain.entry)
+
+    return map_computations(plain, transform)
+
+
+def _expand_bitcast(instruction: Instruction) -> Instruction:
+    """The elements in physical order stay as they are: to it, into the new sizes, and from it."""
+    if instruction.op != "bitcast" or not _is_plain(instruction):
+        return instruction
+    (operand,) = instruction.operands
+    source, target = operand.array_shape, instruction.array_shape
+    outward, order = _major_to_minor(source), _major_to_minor(target)
+    physical = transpose(instruction, operand, outward)
+    resized = reshape(instruction, physical, [target.dimensions[d] for d in order])
+    inverse = sorted(range(len(order)), key=order.__getitem__)
+    logical = transpose(instruction, resized, inverse)
+    if source.element_type is not target.element_type:
+        return derived(instruction, "bitcast-convert", target, (logical,))
+    # An op of its own even where nothing moves: the next bitcast reads this one's layout.
+    return derived(instruction, "copy", target, (logical,))
+
+
+def _is_plain(instruction: Instruction) -> bool:
+    shapes = (instruction.shape, instruction.operands[0].shape)
+    arrays = [s for s in shapes if isinstance(s, ArrayShape)]
+    if len(arrays) != 2 or not is_static(instruction):
+        return False
+    a, b = arrays
+    return a.size == b.size and a.element_type.bits == b.element_type.bits
+
+
+def _major_to_minor(shape: ArrayShape) -> tuple[int, ...]:
+    if shape.layout is None or len(shape.layout.minor_to_major) != shape.rank:
+        return tuple(range(shape.rank))
+    return tuple(reversed(shape.layout.minor_to_major))
+
+
+def _without_layouts(
+    computation: Computation, callees: dict[Computation, Computation], is_entry: bool
+) -> Computation:
+    def visit(instruction: Instruction) -> Instruction:
+        if is_entry and instruction.op == "parameter":
+            return instruction
+        if instruction.op == "copy" and not instruction.control_predecessors:
+            return instruction.operands[0]
+        if not any(isinstance(s, ArrayShape) and s.layout for s in leaves(instruction.shape)):
+            return instruction
+        return replace(instruction, shape=_logical(instruction.shape))
+
+    new = rewrite_computation(computation, visit, callees)
+    if not is_entry:
+        return new
+    root = _laid_out(new.root, computation.root.shape)
+    return new if root is new.root else replace(new, root=root)
+
+
+def _logical(shape: Shape) -> Shape:
+    if isinstance(shape, TupleShape):
+        return TupleShape(tuple(map(_logical, shape.elements)))
+    return replace(shape, layout=None) if isinstance(shape, ArrayShape) else shape
+
+
+def _laid_out(value: Instruction, shape: Shape) -> Instruction:
+    """The value, with a copy of each array whose layout is to be an unusual one, or was."""
+    if isinstance(shape, ArrayShape):
+        same = _major_to_minor(shape) == _major_to_minor(value.array_shape)
+        return value if same else derived(value, "copy", shape, (value,))
+    if not isinstance(shape, TupleShape):
+        return value
+    old = [element_of(value, value, i) for i in range(len(shape.elements))]
+    new = [_laid_out(e, s) for e, s in zip(old, shape.elements, strict=True)]
+    if all(a is b for a, b in zip(old, new, strict=True)):
+        return value
+    return tuple_of(value, new)

@@ -1,0 +1,113 @@
+"""reshape and transpose: two in a row become one, those that move nothing vanish."""
+
+from __future__ import annotations
+
+from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.creation import Iota
+from ccodegen.ops.movement import Broadcast, Transpose
+from ccodegen.passes.build import broadcast, derived, is_static, reshape, transpose
+from ccodegen.passes.context import PassContext
+from ccodegen.passes.rules import Rules
+
+
+def reshape_(instruction: Instruction, _: PassContext) -> Instruction | None:
+    """reshape to the same shape → operand; of a reshape → one; of a broadcast or iota that only
+    gains or loses dimensions of size 1 → broadcast or iota."""
+    (operand,) = instruction.operands
+    if not is_static(instruction):
+        return None
+    dimensions = instruction.array_shape.dimensions
+    if operand.array_shape.dimensions == dimensions:
+        return operand
+    if operand.op == "reshape":
+        return reshape(instruction, operand.operands[0], dimensions)
+    if operand.op == "broadcast":
+        return _of_broadcast(instruction, operand)
+    if operand.op == "iota":
+        return _of_iota(instruction, operand)
+    return None
+
+
+def transpose_(instruction: Instruction, _: PassContext) -> Instruction | None:
+    """transpose to the same order → operand; of a transpose → one; that moves only dimensions of
+    size 1 → reshape; of a broadcast or iota → broadcast or iota."""
+    (operand,) = instruction.operands
+    attributes = instruction.attributes
+    assert isinstance(attributes, Transpose)
+    order = attributes.dimensions
+    if not is_static(instruction):
+        return None
+    if order == tuple(range(len(order))):
+        return operand
+    if isinstance(operand.attributes, Transpose):
+        composed = [operand.attributes.dimensions[d] for d in order]
+        return transpose(instruction, operand.operands[0], composed)
+    if isinstance(operand.attributes, Broadcast):
+        return _transposed_broadcast(instruction, operand, operand.attributes.dimensions, order)
+    if isinstance(operand.attributes, Iota):
+        moved = Iota(order.index(operand.attributes.iota_dimension))
+        return derived(instruction, "iota", instruction.shape, (), moved)
+    if _keeps_element_order(operand.array_shape.dimensions, order):
+        return reshape(instruction, operand, instruction.array_shape.dimensions)
+    return None
+
+
+def matching_dimensions(source: tuple[int, ...], target: tuple[int, ...]) -> list[int] | None:
+    """For each source dimension other than size 1 the target dimension that it becomes, where a
+    reshape between the two only adds and removes dimensions of size 1; else None.
+
+    Source dimensions of size 1 get -1.
+    """
+    kept = [d for d, size in enumerate(target) if size != 1]
+    if [n for n in source if n != 1] != [target[d] for d in kept]:
+        return None
+    order = iter(kept)
+    return [-1 if size == 1 else next(order) for size in source]
+
+
+def _of_broadcast(instruction: Instruction, operand: Instruction) -> Instruction | None:
+    (source,) = operand.operands
+    attributes = operand.attributes
+    assert isinstance(attributes, Broadcast)
+    dimensions = instruction.array_shape.dimensions
+    if not attributes.dimensions:
+        return broadcast(instruction, source, dimensions, ())
+    matches = matching_dimensions(operand.array_shape.dimensions, dimensions)
+    if matches is None:
+        return None
+    mapped = [matches[d] for d in attributes.dimensions]
+    if -1 in mapped or mapped != sorted(mapped):
+        return None
+    return broadcast(instruction, source, dimensions, mapped)
+
+
+def _of_iota(instruction: Instruction, operand: Instruction) -> Instruction | None:
+    attributes, dimensions = operand.attributes, instruction.array_shape.dimensions
+    assert isinstance(attributes, Iota)
+    matches = matching_dimensions(operand.array_shape.dimensions, dimensions)
+    if matches is None or matches[attributes.iota_dimension] < 0:
+        return None
+    moved = Iota(matches[attributes.iota_dimension])
+    return derived(instruction, "iota", instruction.shape, (), moved)
+
+
+def _transposed_broadcast(
+    instruction: Instruction,
+    operand: Instruction,
+    dimensions: tuple[int, ...],
+    order: tuple[int, ...],
+) -> Instruction:
+    """Transposes the smaller operand of the broadcast, and only where its order changes."""
+    (source,) = operand.operands
+    mapped = [order.index(d) for d in dimensions]
+    inner = sorted(range(len(mapped)), key=mapped.__getitem__)
+    moved = transpose(instruction, source, inner)
+    return broadcast(instruction, moved, instruction.array_shape.dimensions, sorted(mapped))
+
+
+def _keeps_element_order(sizes: tuple[int, ...], order: tuple[int, ...]) -> bool:
+    moving = [d for d in order if sizes[d] != 1]
+    return moving == sorted(moving)
+
+
+RULES: Rules = {"reshape": (reshape_,), "transpose": (transpose_,)}
