@@ -1,0 +1,5 @@
+"""HLO protos: `read` turns the bytes of an HloModuleProto or HloProto into a Module."""
+
+from ccodegen.hlo.proto.module import read
+
+__all__ = ["read"]

@@ -1,0 +1,159 @@
+"""HloComputationProto → Computation.
+
+XLA writes what is used before what uses it: operands before instructions, called computations
+before callers. We ask for that order, so a cycle shows as an id that is not defined yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.ir import NO_METADATA, Computation, Instruction, Metadata
+from ccodegen.hlo.proto.attributes import Source, read_attributes
+from ccodegen.hlo.proto.names import UniqueNames
+from ccodegen.hlo.proto.shapes import read_shape
+from ccodegen.hlo.proto.sharding import sharding
+from ccodegen.hlo.proto.spelling import (
+    backend_config,
+    booleans,
+    frontend_attributes,
+    metadata_fields,
+    original_value,
+    statistics,
+)
+from ccodegen.hlo.proto.stack_frames import StackFrames
+from ccodegen.hlo.shape import Shape
+from ccodegen.support.errors import InputError, UnsupportedError
+from ccodegen.support.location import Location
+
+Defined = TypeVar("Defined")
+
+
+def read_computations(
+    protos: Iterable[Any], frames: StackFrames, file: str
+) -> dict[int, Computation]:
+    """The computations by id, in the proto's order. Raises InputError, naming the instruction."""
+    computations: dict[int, Computation] = {}
+    names = UniqueNames()
+    for proto in protos:
+        if proto.id in computations:
+            raise InputError(f"two computations have the id {proto.id}")
+        reader = _ComputationReader(computations, frames, file)
+        computations[proto.id] = reader.read(proto, names.add(proto.name or "computation"))
+    return computations
+
+
+class _ComputationReader:
+    """Reads the instructions of one computation, and knows those it has read by id."""
+
+    def __init__(
+        self, computations: Mapping[int, Computation], frames: StackFrames, file: str
+    ) -> None:
+        self._computations = computations
+        self._frames = frames
+        self._file = file
+        self._names = UniqueNames()
+        self._instructions: dict[int, Instruction] = {}
+
+    def read(self, proto: Any, name: str) -> Computation:
+        for instruction_proto in proto.instructions:
+            self._add(instruction_proto)
+        root = self._instructions.get(proto.root_id)
+        if root is None:
+            raise InputError(f"the root of computation '{name}' is not defined")
+        instructions = self._instructions.values()
+        thread = "" if proto.execution_thread == "main" else proto.execution_thread
+        return Computation(
+            name, _parameters(instructions, name), root, _side_roots(instructions, root), thread
+        )
+
+    def _add(self, proto: Any) -> None:
+        metadata = read_metadata(proto.metadata)
+        location = self._frames.location(proto.metadata) or Location(self._file)
+        try:
+            if proto.id in self._instructions:
+                raise InputError(f"its id {proto.id} is another instruction's already")
+            self._instructions[proto.id] = self._instruction(proto, metadata, location)
+        except (InputError, UnsupportedError) as error:
+            message = f"instruction '{proto.name}': {error.message}"
+            raise type(error)(message, location, error.hint) from None
+
+    def _instruction(self, proto: Any, metadata: Metadata, location: Location) -> Instruction:
+        definition = opdef.find(proto.opcode)
+        if definition is None:
+            raise InputError(f"there is no op '{proto.opcode}'")
+        operands = _look_up(proto.operand_ids, self._instructions, "operand")
+        called = _look_up(proto.called_computation_ids, self._computations, "called computation")
+        shape = read_shape(proto.shape)
+        return Instruction(
+            op=proto.opcode,
+            shape=shape,
+            operands=operands,
+            attributes=read_attributes(definition.attributes, Source(proto, operands, called)),
+            name=self._names.add(proto.name or proto.opcode),
+            metadata=metadata,
+            location=location,
+            control_predecessors=_look_up(
+                proto.control_predecessor_ids, self._instructions, "control predecessor"
+            ),
+            annotations=tuple(_annotations(proto, shape)),
+        )
+
+
+def _look_up(
+    ids: Iterable[int], defined: Mapping[int, Defined], what: str
+) -> tuple[Defined, ...]:
+    for i in ids:
+        if i not in defined:
+            raise InputError(f"its {what} {i} is not defined before it")
+    return tuple(defined[i] for i in ids)
+
+
+def _parameters(instructions: Iterable[Instruction], name: str) -> tuple[Instruction, ...]:
+    found = [i for i in instructions if i.op == "parameter"]
+    found.sort(key=_parameter_number)
+    if [_parameter_number(p) for p in found] != list(range(len(found))):
+        raise InputError(f"the parameters of computation '{name}' are not numbered 0, 1, 2, …")
+    return tuple(found)
+
+
+def _parameter_number(parameter: Instruction) -> int:
+    number: int = getattr(parameter.attributes, "number")  # noqa: B009
+    return number
+
+
+def _side_roots(
+    instructions: Iterable[Instruction], root: Instruction
+) -> tuple[Instruction, ...]:
+    """What nobody uses, and what has a side effect."""
+    used = {o for i in instructions for o in (*i.operands, *i.control_predecessors)}
+    return tuple(
+        i
+        for i in instructions
+        if i is not root
+        and i.op != "parameter"
+        and (i not in used or opdef.get(i.op).side_effect)
+    )
+
+
+def read_metadata(proto: Any) -> Metadata:
+    """The metadata; what has no field of its own goes to `other`."""
+    named = ("op_type", "op_name", "source_file", "source_line", "stack_frame_id")
+    other = tuple(pair for pair in metadata_fields(proto) if pair[0] not in named)
+    metadata = Metadata(**{name: getattr(proto, name) for name in named}, other=other)
+    return NO_METADATA if metadata == NO_METADATA else metadata
+
+
+def _annotations(proto: Any, shape: Shape) -> Iterator[tuple[str, str]]:
+    """What we carry unread, in the order in which XLA prints it."""
+    spelled = {
+        "parameter_replication": booleans(proto.parameter_replication.replicated_at_leaf_buffers),
+        "sharding": sharding(proto.sharding) if proto.HasField("sharding") else None,
+        "frontend_attributes": frontend_attributes(proto.frontend_attributes),
+        "origin": original_value(proto.original_value, shape),
+        "statistics": statistics(proto.statistics_viz),
+        "backend_config": backend_config(proto.backend_config),
+    }
+    yield from ((name, text) for name, text in spelled.items() if text is not None)
