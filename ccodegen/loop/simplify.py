@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from ccodegen.loop.affine import Affine, affine, divmod_affine, recombined, term
@@ -18,7 +18,7 @@ from ccodegen.loop.conditions import (
     negation,
 )
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
-from ccodegen.loop.ranges import Ranges, interval
+from ccodegen.loop.ranges import Interval, Ranges, interval
 
 
 def simplify(expr: Expr, ranges: Ranges) -> Expr:
@@ -37,10 +37,14 @@ def simplify_index(expr: Expr, ranges: Ranges) -> Expr:
 
 
 class Simplifier:
-    """Simplifies expressions under one set of ranges; a shared subexpression only once."""
+    """Simplifies expressions under one set of ranges; a shared subexpression only once.
 
-    def __init__(self, ranges: Ranges) -> None:
+    `values`: constants and variables that stand for a variable.
+    """
+
+    def __init__(self, ranges: Ranges, values: Mapping[Var, Expr] | None = None) -> None:
         self.ranges = ranges
+        self.values = values or {}
         self._done: dict[int, tuple[Expr, Expr]] = {}  # by id; keeps the key alive
 
     def __call__(self, expr: Expr) -> Expr:
@@ -54,7 +58,7 @@ class Simplifier:
             case Const():
                 return expr
             case Var():
-                return self._point_or(expr)
+                return self.values.get(expr) or self._point_or(expr)
             case Load(buffer, indices):
                 changed = tuple(map(self, indices))
                 return expr if _same(changed, indices) else Load(buffer, changed)
@@ -106,7 +110,19 @@ class Simplifier:
     def where(self, condition: Expr, truth: bool) -> Simplifier:
         """Simplifies where a simplified condition is known to be true, or false."""
         ranges = assume(condition, truth, self.ranges)
-        return self if ranges is self.ranges else Simplifier(ranges)
+        return self if ranges is self.ranges else Simplifier(ranges, self.values)
+
+    def with_range(self, var: Var, reach: int | Interval) -> Simplifier:
+        """Simplifies where a loop variable is in scope."""
+        return Simplifier({**self.ranges, var: reach}, self.values)
+
+    def with_value(self, var: Var, value: Expr) -> Simplifier:
+        """Simplifies where a variable has a simplified value; a trivial one takes its place."""
+        if isinstance(value, Const | Var):
+            return Simplifier(self.ranges, {**self.values, var: value})
+        if var.type is not INDEX:
+            return self
+        return self.with_range(var, interval(value, self.ranges))
 
 
 def _same(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:

@@ -1,0 +1,144 @@
+"""Simplification of statements: decided branches, single turns and trivial names disappear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ccodegen.loop.conditions import negation
+from ccodegen.loop.ir import (
+    CallC,
+    Const,
+    Contract,
+    Element,
+    Expr,
+    For,
+    If,
+    Let,
+    Note,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.loop.ranges import Interval, Ranges, interval
+from ccodegen.loop.simplify import Simplifier
+
+Body: TypeAlias = tuple[Stmt, ...]
+
+
+def simplify_body(body: Body, ranges: Ranges | None = None) -> Body:
+    """Statements of equal effect; the same object where nothing is simpler.
+
+    Before: `for i < 1 { if i + 2 > i { let t = i; x[t] = 0 } }`. After: `x[0] = 0`.
+    `ranges`: of the variables that are free in the body.
+    """
+    return _block(body, Simplifier(ranges or {}))[0]
+
+
+def _block(body: Body, simple: Simplifier) -> tuple[Body, Simplifier]:
+    """The statements, and what is known behind the last one."""
+    result: list[Stmt] = []
+    for statement in body:
+        if isinstance(statement, Let):
+            value = simple(statement.value)
+            simple = simple.with_value(statement.var, value)
+            if not isinstance(value, Const | Var):
+                result.append(_let(statement, value))
+        else:
+            result += _statement(statement, simple)
+    return _kept(body, result), simple
+
+
+def _kept(old: Body, new: Sequence[Stmt]) -> Body:
+    """The old tuple, if the statements are the very same."""
+    if len(old) == len(new) and all(a is b for a, b in zip(old, new, strict=True)):
+        return old
+    return tuple(new)
+
+
+def _let(statement: Let, value: Expr) -> Let:
+    return statement if value is statement.value else Let(statement.var, value)
+
+
+def _statement(statement: Stmt, simple: Simplifier) -> Body:
+    """What stands for a statement that is no Let."""
+    match statement:
+        case For():
+            return _loop(statement, simple)
+        case If():
+            return _branch(statement, simple)
+        case Store():
+            return (_store(statement, simple),)
+        case Contract():
+            return (_contract(statement, simple),)
+        case CallC():
+            return (replace(statement, scalars=tuple(map(simple, statement.scalars))),)
+    return (statement,)
+
+
+def _loop(loop: For, simple: Simplifier) -> Body:
+    extent = loop.extent if isinstance(loop.extent, int) else simple(loop.extent)
+    if isinstance(extent, Const):
+        extent = int(extent.value)
+    if isinstance(extent, int):
+        reach: int | Interval = extent
+    else:
+        reach = Interval(0, interval(extent, simple.ranges).high - 1)
+    if reach == 0:
+        return ()
+    body, _ = _block(loop.body, simple.with_range(loop.var, reach))
+    if _is_empty(body):
+        return ()
+    if extent == 1:
+        return body
+    if extent is loop.extent and body is loop.body:
+        return (loop,)
+    return (replace(loop, extent=extent, body=body),)
+
+
+def _branch(branch: If, simple: Simplifier) -> Body:
+    condition = simple(branch.condition)
+    if isinstance(condition, Const):
+        return _block(branch.then if condition.value else branch.orelse, simple)[0]
+    then, _ = _block(branch.then, simple.where(condition, True))
+    orelse, _ = _block(branch.orelse, simple.where(condition, False))
+    if _is_empty(then):
+        return () if _is_empty(orelse) else (If(negation(condition), orelse),)
+    parts = (condition, then, orelse)
+    if all(a is b for a, b in zip(parts, _parts(branch), strict=True)):
+        return (branch,)
+    return (If(condition, then, () if _is_empty(orelse) else orelse),)
+
+
+def _parts(branch: If) -> tuple[object, ...]:
+    return branch.condition, branch.then, branch.orelse
+
+
+def _store(store: Store, simple: Simplifier) -> Store:
+    indices, value = tuple(map(simple, store.indices)), simple(store.value)
+    same = value is store.value and all(
+        a is b for a, b in zip(indices, store.indices, strict=True)
+    )
+    return store if same else Store(store.buffer, indices, value)
+
+
+def _contract(contract: Contract, simple: Simplifier) -> Contract:
+    within = simple
+    for axis in (*contract.rows, *contract.columns, *contract.depth):
+        within = within.with_range(axis.var, axis.extent)
+    return replace(
+        contract,
+        lhs=_element(contract.lhs, within),
+        rhs=_element(contract.rhs, within),
+        epilogue=_block(contract.epilogue, within)[0],
+    )
+
+
+def _element(element: Element, simple: Simplifier) -> Element:
+    body, behind = _block(element.body, simple)
+    return Element(behind(element.value), body)
+
+
+def _is_empty(body: Body) -> bool:
+    return all(isinstance(s, Note) for s in body)
