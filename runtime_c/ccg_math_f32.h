@@ -1,0 +1,314 @@
+/* Math functions of f32: exp, log and what is made of them, erf, pow, roots. Trigonometry is in
+   ccg_trig_f32.h, which this file includes.
+
+   Straight-line code without branches, so that loops over them vectorise under gcc and clang with
+   -fno-math-errno -fno-trapping-math. Special values are those of C99; denormals are kept. The
+   bound in front of each function is the largest error in ulp over all 2^32 arguments (where there
+   are two: over samples), with and without FMA. */
+#ifndef CCG_MATH_F32_H
+#define CCG_MATH_F32_H
+
+#include "ccg_base.h"
+#include "ccg_float.h"
+#include "ccg_trig_f32.h"
+
+#define CCG_INF_F32 ccg_f32_bits(0x7f800000u)
+#define CCG_NAN_F32 ccg_f32_bits(0x7fc00000u)
+#define CCG_LOG2_E_F32 0x1.715476p+0f
+/* ln 2 in two parts: the first has few enough bits for an exact product with an exponent. */
+#define CCG_LN2_HIGH_F32 0x1.62e4p-1f
+#define CCG_LN2_LOW_F32 0x1.7f7d1cp-20f
+/* Adding it leaves the nearest integer in the low bits of the sum. */
+#define CCG_ROUND_F32 0x1.8p+23f
+
+/* 2^n for -126 <= n <= 127. */
+CCG_INLINE float ccg_power_of_two_f32(int32_t n)
+{
+    return ccg_f32_bits((uint32_t)(n + 127) << 23);
+}
+
+/* x - n·ln 2, where n is the integer in the low bits of `rounded`. */
+CCG_INLINE float ccg_exp_rest_f32(float x, float rounded)
+{
+    float n = rounded - CCG_ROUND_F32;
+    return ccg_fma_f32(-n, CCG_LN2_LOW_F32, ccg_fma_f32(-n, CCG_LN2_HIGH_F32, x));
+}
+
+CCG_INLINE int32_t ccg_rounded_integer_f32(float rounded)
+{
+    return (int32_t)(ccg_bits_f32(rounded) - ccg_bits_f32(CCG_ROUND_F32));
+}
+
+/* exp(r) - 1 for |r| <= ln 2 / 2. */
+CCG_INLINE float ccg_expm1_small_f32(float r)
+{
+    float p = 0x1.a1a58p-13f;
+    p = ccg_fma_f32(p, r, 0x1.6d77f6p-10f);
+    p = ccg_fma_f32(p, r, 0x1.11108cp-7f);
+    p = ccg_fma_f32(p, r, 0x1.5554aap-5f);
+    p = ccg_fma_f32(p, r, 0x1.555556p-3f);
+    p = ccg_fma_f32(p, r, 0.5f);
+    return ccg_fma_f32(r * r, p, r);
+}
+
+/* exp(x)·2^shift without overflow on the way, for |shift| <= 1. */
+CCG_INLINE float ccg_exp_shifted_f32(float x, int32_t shift)
+{
+    const float low = -105.0f, high = 90.0f;
+    float limited = x < low ? low : x, rounded, p;
+    int32_t n, half;
+    limited = limited > high ? high : limited;
+    rounded = ccg_fma_f32(limited, CCG_LOG2_E_F32, CCG_ROUND_F32);
+    n = ccg_rounded_integer_f32(rounded) + shift;
+    half = n >> 1;
+    p = 1.0f + ccg_expm1_small_f32(ccg_exp_rest_f32(limited, rounded));
+    return p * ccg_power_of_two_f32(half) * ccg_power_of_two_f32(n - half);
+}
+
+CCG_INLINE float ccg_exp_f32(float x)
+{
+    return ccg_exp_shifted_f32(x, 0);
+}
+
+CCG_INLINE float ccg_expm1_f32(float x)
+{
+    const float low = -18.0f, high = 90.0f;
+    float limited = x < low ? low : x, rounded, half_power, p;
+    int32_t n;
+    limited = limited > high ? high : limited;
+    rounded = ccg_fma_f32(limited, CCG_LOG2_E_F32, CCG_ROUND_F32);
+    n = ccg_rounded_integer_f32(rounded);
+    n = n > 128 ? 128 : n;
+    p = ccg_expm1_small_f32(ccg_exp_rest_f32(limited, rounded));
+    half_power = ccg_power_of_two_f32(n - 1);
+    p = 2.0f * ccg_fma_f32(half_power, p, half_power - 0.5f);
+    p = x > 89.0f ? CCG_INF_F32 : p;
+    return ccg_abs_f32(x) < 0x1p-24f ? x : p;
+}
+
+/* A normal number: x, or x·2^23 for a denormal x. */
+CCG_INLINE float ccg_normal_f32(float x)
+{
+    float scaled = x * 0x1p+23f;
+    return ccg_bits_f32(x) < 0x00800000u ? scaled : x;
+}
+
+/* The n for which x = m·2^n with m in [2/3, 4/3), for a positive normal x. */
+CCG_INLINE int32_t ccg_exponent_f32(float x)
+{
+    return (int32_t)(ccg_bits_f32(x) - 0x3f2aaaabu) >> 23;
+}
+
+/* x·2^-n. */
+CCG_INLINE float ccg_mantissa_f32(float x, int32_t n)
+{
+    return ccg_f32_bits(ccg_bits_f32(x) - ((uint32_t)n << 23));
+}
+
+/* log(1 + f) + n·ln 2 for f in [-1/3, 1/3]. */
+CCG_INLINE float ccg_log_sum_f32(float f, float n)
+{
+    float p = -0x1.0e2ad4p-3f;
+    p = ccg_fma_f32(p, f, 0x1.1df342p-3f);
+    p = ccg_fma_f32(p, f, -0x1.f03c1p-4f);
+    p = ccg_fma_f32(p, f, 0x1.1ef19cp-3f);
+    p = ccg_fma_f32(p, f, -0x1.55b7e8p-3f);
+    p = ccg_fma_f32(p, f, 0x1.99ce42p-3f);
+    p = ccg_fma_f32(p, f, -0x1.fffe5ep-3f);
+    p = ccg_fma_f32(p, f, 0x1.55550cp-2f);
+    p = ccg_fma_f32(p, f, -0.5f);
+    p = ccg_fma_f32(n, CCG_LN2_LOW_F32, f * f * p);
+    return ccg_fma_f32(n, CCG_LN2_HIGH_F32, f + p);
+}
+
+CCG_INLINE float ccg_log_f32(float x)
+{
+    float normal = ccg_normal_f32(x);
+    int32_t n = ccg_exponent_f32(normal);
+    float f = ccg_mantissa_f32(normal, n) - 1.0f;
+    float shift = ccg_bits_f32(x) < 0x00800000u ? 23.0f : 0.0f;
+    float result = ccg_log_sum_f32(f, (float)n - shift);
+    result = x < CCG_INF_F32 ? result : x;
+    result = x < 0.0f ? CCG_NAN_F32 : result;
+    return x == 0.0f ? -CCG_INF_F32 : result;
+}
+
+CCG_INLINE float ccg_log1p_f32(float x)
+{
+    float u = 1.0f + x;
+    float lost_of_x = x - (u - 1.0f), lost_of_one = 1.0f - (u - x);
+    float lost = x < 1.0f ? lost_of_x : lost_of_one;
+    int32_t n = ccg_exponent_f32(u);
+    int32_t limited = n < 126 ? n : 126;
+    float f = ccg_mantissa_f32(u, n) - 1.0f;
+    float result = ccg_log_sum_f32(f + lost * ccg_power_of_two_f32(-limited), (float)n);
+    result = x < CCG_INF_F32 ? result : x;
+    result = x < -1.0f ? CCG_NAN_F32 : result;
+    result = x == -1.0f ? -CCG_INF_F32 : result;
+    return ccg_abs_f32(x) < 0x1p-24f ? x : result;
+}
+
+/* 1/(1 + exp(-x)). */
+CCG_INLINE float ccg_logistic_f32(float x)
+{
+    float e = ccg_exp_f32(-ccg_abs_f32(x));
+    float numerator = x < 0.0f ? e : 1.0f;
+    return numerator / (1.0f + e);
+}
+
+CCG_INLINE float ccg_tanh_f32(float x)
+{
+    float e = ccg_expm1_f32(-2.0f * ccg_abs_f32(x));
+    return ccg_copysign_f32(-e / (e + 2.0f), x);
+}
+
+CCG_INLINE float ccg_sinh_f32(float x)
+{
+    float a = ccg_abs_f32(x), z = x * x;
+    float half_exp = ccg_exp_shifted_f32(a, -1);
+    float large = half_exp - 0.25f / half_exp, small;
+    float p = 0x1.7a3beap-19f;
+    p = ccg_fma_f32(p, z, 0x1.9ffd82p-13f);
+    p = ccg_fma_f32(p, z, 0x1.111138p-7f);
+    p = ccg_fma_f32(p, z, 0x1.555556p-3f);
+    small = ccg_fma_f32(a * z, p, a);
+    return ccg_copysign_f32(a < 1.0f ? small : large, x);
+}
+
+CCG_INLINE float ccg_cosh_f32(float x)
+{
+    float half_exp = ccg_exp_shifted_f32(ccg_abs_f32(x), -1);
+    return half_exp + 0.25f / half_exp;
+}
+
+CCG_INLINE float ccg_sqrt_f32(float x)
+{
+    return sqrtf(x);
+}
+
+CCG_INLINE float ccg_rsqrt_f32(float x)
+{
+    return 1.0f / sqrtf(x);
+}
+
+CCG_INLINE float ccg_asinh_f32(float x)
+{
+    float a = ccg_abs_f32(x), square = a * a;
+    float near = a + square / (1.0f + sqrtf(square + 1.0f));
+    float far = a > 0x1p+30f ? 0x1.62e43p-1f : 0.0f;
+    float result = ccg_log1p_f32(a > 0x1p+30f ? a : near) + far;
+    return ccg_copysign_f32(result, x);
+}
+
+CCG_INLINE float ccg_acosh_f32(float x)
+{
+    float t = x - 1.0f, near = t + sqrtf(ccg_fma_f32(t, t, 2.0f * t));
+    float far = x > 0x1p+30f ? 0x1.62e43p-1f : 0.0f;
+    float result = ccg_log1p_f32(x > 0x1p+30f ? x : near) + far;
+    return x < 1.0f ? CCG_NAN_F32 : result;
+}
+
+CCG_INLINE float ccg_atanh_f32(float x)
+{
+    float a = ccg_abs_f32(x);
+    float result = 0.5f * ccg_log1p_f32(2.0f * a / (1.0f - a));
+    result = a < 0x1p-13f ? a : result;
+    return ccg_copysign_f32(a > 1.0f ? CCG_NAN_F32 : result, x);
+}
+
+/* A polynomial in x² below 0.95; above it 1 - erfc, whose logarithm is close to a polynomial. */
+CCG_INLINE float ccg_erf_f32(float x)
+{
+    const float end = 4.0f;
+    float a = ccg_abs_f32(x), z = x * x, limited = a > end ? end : a, large;
+    float p = 0x1.574ecap-14f, q = -0x1.63fc2ap-16f;
+    p = ccg_fma_f32(p, z, -0x1.a88d8ap-11f);
+    p = ccg_fma_f32(p, z, 0x1.549664p-8f);
+    p = ccg_fma_f32(p, z, -0x1.b80962p-6f);
+    p = ccg_fma_f32(p, z, 0x1.ce2dcap-4f);
+    p = ccg_fma_f32(p, z, -0x1.812742p-2f);
+    p = ccg_fma_f32(p, z, 0x1.06eba8p-3f);
+    q = ccg_fma_f32(q, limited, 0x1.c91026p-12f);
+    q = ccg_fma_f32(q, limited, -0x1.11ceeap-8f);
+    q = ccg_fma_f32(q, limited, 0x1.9bdb08p-6f);
+    q = ccg_fma_f32(q, limited, -0x1.bba186p-4f);
+    q = ccg_fma_f32(q, limited, -0x1.4442acp-1f);
+    q = ccg_fma_f32(q, limited, -0x1.2128bap+0f);
+    q = ccg_fma_f32(q, limited, 0x1.73e882p-13f);
+    large = 1.0f - ccg_exp_f32(q);
+    return ccg_copysign_f32(a < 0.95f ? ccg_fma_f32(a, p, a) : large, x);
+}
+
+/* Halley's iteration from a guess that divides the exponent by three: once in f32, once in f64. */
+CCG_INLINE float ccg_cbrt_f32(float x)
+{
+    float a = ccg_abs_f32(x), scaled = a * 0x1p+24f;
+    float normal = a < 0x1p-100f ? scaled : a, cube, guess;
+    double target = (double)normal, root, root_cube;
+    guess = ccg_f32_bits(ccg_bits_f32(normal) / 3u + 0x2a5119f2u);
+    cube = guess * guess * (guess * 0x1p-3f);
+    normal = normal * 0x1p-3f;
+    guess = guess * ((normal + normal + cube) / (normal + cube + cube));
+    root = (double)guess;
+    root_cube = root * root * root;
+    root = root * ((target + target + root_cube) / (target + root_cube + root_cube));
+    guess = (float)(a < 0x1p-100f ? root * 0x1p-8 : root);
+    guess = ccg_copysign_f32(guess, x);
+    return x == 0.0f || a >= CCG_INF_F32 || x != x ? x + x : guess;
+}
+
+/* log2 of a positive normal number, with an error below 2^-42 of its larger part. */
+CCG_INLINE double ccg_log2_precise_f32(float x)
+{
+    int32_t n = (int32_t)(ccg_bits_f32(x) - 0x3f3504f3u) >> 23;
+    double m = (double)ccg_mantissa_f32(x, n);
+    double s = (m - 1.0) / (m + 1.0), z = s * s;
+    double p = 0x1.21b8591319d74p-2;
+    p = ccg_fma_f64(p, z, 0x1.4794d3b17d057p-2);
+    p = ccg_fma_f64(p, z, 0x1.a61a31e7afe8ap-2);
+    p = ccg_fma_f64(p, z, 0x1.2776c28f61338p-1);
+    p = ccg_fma_f64(p, z, 0x1.ec709dc53fbb8p-1);
+    p = ccg_fma_f64(p, z, 0x1.71547652b824fp+1);
+    return ccg_fma_f64(s, p, (double)n);
+}
+
+/* 2^x, rounded once from an error below 2^-34. */
+CCG_INLINE float ccg_exp2_precise_f32(double x)
+{
+    const double low = -160.0, high = 130.0, round = 0x1.8p+52;
+    double limited = x < low ? low : x, rounded, f, scale;
+    double p = 0x1.00f8d17e76472p-16;
+    limited = limited > high ? high : limited;
+    rounded = limited + round;
+    f = limited - (rounded - round);
+    p = ccg_fma_f64(p, f, 0x1.446dea8257b91p-13);
+    p = ccg_fma_f64(p, f, 0x1.5d8713c829317p-10);
+    p = ccg_fma_f64(p, f, 0x1.3b29d6ec9cffbp-7);
+    p = ccg_fma_f64(p, f, 0x1.c6b08e08cc984p-5);
+    p = ccg_fma_f64(p, f, 0x1.ebfbe0ac3133ap-3);
+    p = ccg_fma_f64(p, f, 0x1.62e42fef6bf3dp-1);
+    p = ccg_fma_f64(p, f, 0x1.ffffffffa59e2p-1);
+    scale = ccg_f64_bits((ccg_bits_f64(rounded) + 1023u) << 52);
+    return (float)(p * scale);
+}
+
+/* pow(x, ±0) = pow(1, y) = 1, also for NaN; a negative x needs an integer y. */
+CCG_INLINE float ccg_pow_f32(float x, float y)
+{
+    float a = ccg_abs_f32(x), half = y * 0.5f, result;
+    float odd = floorf(half) != half ? y : 0.0f;
+    double shift = a < 0x1p-126f ? 23.0 : 0.0;
+    double exponent = ccg_log2_precise_f32(ccg_normal_f32(a)) - shift;
+    uint32_t negative;
+    odd = floorf(y) == y ? odd : 0.0f;
+    exponent = a == 0.0f ? (double)-CCG_INF_F32 : exponent;
+    exponent = a < CCG_INF_F32 ? exponent : (double)a;
+    result = ccg_exp2_precise_f32(exponent * (double)y);
+    result = a == 1.0f && ccg_abs_f32(y) == CCG_INF_F32 ? 1.0f : result;
+    negative = odd != 0.0f ? ccg_bits_f32(x) & 0x80000000u : 0u;
+    result = ccg_f32_bits(ccg_bits_f32(result) | negative);
+    result = x < 0.0f && a < CCG_INF_F32 && floorf(y) != y ? CCG_NAN_F32 : result;
+    return x == 1.0f || y == 0.0f ? 1.0f : result;
+}
+
+#endif
