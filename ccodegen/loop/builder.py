@@ -1,4 +1,4 @@
-"""Builds loop nests: nested scopes that collect statements, fresh names, folded index arithmetic."""
+"""Builds loop nests: nested blocks that collect statements, and fresh names."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Builder:
     @contextmanager
     def loop(
         self, extent: int | Expr, hint: str = "i", kind: LoopKind = LoopKind.SERIAL
-    ) -> Iterator[Var]:
+    ) -> Iterator[Expr]:
         """for var in 0 … extent-1."""
         var = Var(self.fresh(hint))
         with self.block() as body:
@@ -85,7 +85,7 @@ class Builder:
     @contextmanager
     def loops(
         self, extents: Sequence[int | Expr], hint: str = "i", kind: LoopKind = LoopKind.SERIAL
-    ) -> Iterator[tuple[Var, ...]]:
+    ) -> Iterator[tuple[Expr, ...]]:
         """A perfect nest, first extent outermost."""
         variables = tuple(Var(self.fresh(hint)) for _ in extents)
         with self.block() as body:

@@ -1,0 +1,153 @@
+"""Rebuilding statement trees: a function for expressions and one for statements, bottom up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+from ccodegen.loop.ir import (
+    Alloc,
+    Apply,
+    Buffer,
+    CallC,
+    Contract,
+    Element,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Note,
+    Stmt,
+    Store,
+)
+
+Body: TypeAlias = tuple[Stmt, ...]
+OnExpr: TypeAlias = Callable[[Expr], Expr]
+OnStmt: TypeAlias = Callable[[Stmt], Stmt | Body]
+
+
+def _keep(statement: Stmt) -> Stmt:
+    return statement
+
+
+def rebuild_expr(expr: Expr, on_expr: OnExpr) -> Expr:
+    """The expression with `on_expr` applied to every part, arguments first."""
+    match expr:
+        case Apply(operator, arguments, element_type):
+            inner = tuple(rebuild_expr(a, on_expr) for a in arguments)
+            expr = expr if inner == arguments else Apply(operator, inner, element_type)
+        case Load(buffer, indices):
+            inner = tuple(rebuild_expr(i, on_expr) for i in indices)
+            expr = expr if inner == indices else Load(buffer, inner)
+    return on_expr(expr)
+
+
+def rebuild(body: Body, on_expr: OnExpr, on_stmt: OnStmt = _keep) -> Body:
+    """The statements with every expression and then every statement rebuilt, inner ones first.
+
+    `on_stmt` may return several statements, or none, for one.
+    """
+    result: list[Stmt] = []
+    for statement in body:
+        new = on_stmt(_rebuilt(statement, on_expr, on_stmt))
+        result.extend(new if isinstance(new, tuple) else (new,))
+    return tuple(result)
+
+
+def _rebuilt(statement: Stmt, on_expr: OnExpr, on_stmt: OnStmt) -> Stmt:
+    def expr(e: Expr) -> Expr:
+        return rebuild_expr(e, on_expr)
+
+    def block(b: Body) -> Body:
+        return rebuild(b, on_expr, on_stmt)
+
+    def element(e: Element) -> Element:
+        return Element(expr(e.value), block(e.body))
+
+    match statement:
+        case For(_, extent, body, _):
+            new_extent = extent if isinstance(extent, int) else expr(extent)
+            return replace(statement, extent=new_extent, body=block(body))
+        case If(condition, then, orelse):
+            return If(expr(condition), block(then), block(orelse))
+        case Let(var, value):
+            return Let(var, expr(value))
+        case Store(buffer, indices, value):
+            return Store(buffer, tuple(expr(i) for i in indices), expr(value))
+        case Contract():
+            return replace(
+                statement,
+                lhs=element(statement.lhs),
+                rhs=element(statement.rhs),
+                epilogue=block(statement.epilogue),
+            )
+        case CallC():
+            return replace(statement, scalars=tuple(expr(s) for s in statement.scalars))
+        case Alloc() | Note():
+            return statement
+    raise AssertionError(statement)
+
+
+def statements(body: Body) -> Iterator[Stmt]:
+    """All statements, outer ones first."""
+    for statement in body:
+        yield statement
+        match statement:
+            case For():
+                yield from statements(statement.body)
+            case If():
+                yield from statements(statement.then)
+                yield from statements(statement.orelse)
+            case Contract():
+                yield from statements(statement.lhs.body)
+                yield from statements(statement.rhs.body)
+                yield from statements(statement.epilogue)
+
+
+def expressions(body: Body) -> Iterator[Expr]:
+    """The expressions of all statements, whole."""
+    for statement in statements(body):
+        match statement:
+            case For(_, extent, _, _) if not isinstance(extent, int):
+                yield extent
+            case If(condition, _, _):
+                yield condition
+            case Let(_, value):
+                yield value
+            case Store(_, indices, value):
+                yield from indices
+                yield value
+            case Contract():
+                yield statement.lhs.value
+                yield statement.rhs.value
+            case CallC():
+                yield from statement.scalars
+
+
+def used_buffers(body: Body) -> set[Buffer]:
+    """The buffers that statements or expressions name, LOCAL ones included."""
+    found: set[Buffer] = set()
+    for statement in statements(body):
+        match statement:
+            case Store(buffer, _, _) | Alloc(buffer):
+                found.add(buffer)
+            case CallC(_, _, buffers, _, _, _):
+                found.update(buffers)
+            case Contract() if statement.tile is not None:
+                found.update((statement.tile.pack_lhs, statement.tile.pack_rhs))
+    for expr in expressions(body):
+        found.update(_loaded(expr))
+    return found
+
+
+def _loaded(expr: Expr) -> Iterator[Buffer]:
+    pending = [expr]
+    while pending:
+        match pending.pop():
+            case Load(buffer, indices):
+                yield buffer
+                pending += indices
+            case Apply(_, arguments, _):
+                pending += arguments

@@ -1,0 +1,16 @@
+"""The kernel that copies an array."""
+
+from __future__ import annotations
+
+from ccodegen.loop.ir import Buffer, For, Kernel, Load, LoopKind, Space, Store, Var
+from ccodegen.support.element_type import ElementType
+
+
+def copy_kernel(element_type: ElementType, size: int) -> Kernel:
+    """to[i] = from[i] for `size` elements."""
+    source = Buffer("source", element_type, (size,), Space.ARGUMENT)
+    target = Buffer("target", element_type, (size,), Space.ARGUMENT)
+    i = Var("i")
+    body = For(i, size, (Store(target, (i,), Load(source, (i,))),), LoopKind.VECTOR)
+    name = f"copy_{element_type.text}_{size}"
+    return Kernel(name, (source, target), (body,), f"copy of {size} {element_type.text}")

@@ -1,0 +1,172 @@
+"""The elements of one kernel's instructions: a fused producer is evaluated where it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.ir import Computation, Instruction
+from ccodegen.hlo.shape import ArrayShape, leaves
+from ccodegen.loop.builder import Builder, const
+from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, If, Index, Load
+from ccodegen.loop.linear import delinearize, linearize
+from ccodegen.lower.kernel_builder import KernelBuilder, Values
+from ccodegen.ops.creation import Constant
+from ccodegen.ops.tuples import GetTupleElement
+from ccodegen.support.errors import UnsupportedError
+
+Stored: TypeAlias = Callable[[Index], Values]
+
+_INLINE_NODES = 6
+
+
+@dataclass(eq=False)
+class Elements:
+    """Values at indices.
+
+    An instruction in `stored` (a parameter of the fused computation, an array constant, what a
+    plan has put into memory) is read from there; any other is evaluated where it is asked for,
+    once per index and block. `uses` says how often an instruction is an operand.
+    """
+
+    builder: KernelBuilder
+    strict: bool
+    stored: dict[Instruction, Stored] = field(default_factory=dict)
+    uses: Mapping[Instruction, int] = field(default_factory=dict)
+
+    def values(self, instruction: Instruction, at: Index) -> Values:
+        """The values of the instruction's leaves at an index."""
+        at = self.builder.simplify(at)
+        key = (self, instruction, at)
+        known = self.builder.recall(key)
+        if known is not None:
+            return known
+        values = self._computed(instruction, at)
+        if self._worth_a_name(instruction, values):
+            values = tuple(self.builder.let(v, instruction.name) for v in values)
+        self.builder.remember(key, values)
+        return values
+
+    def value(self, instruction: Instruction, at: Index) -> Expr:
+        """The value of an array instruction at an index."""
+        (value,) = self.values(instruction, at)
+        return value
+
+    def know(self, instruction: Instruction, at: Index, values: Values) -> None:
+        """Says what the values at an index are, for the open block."""
+        self.builder.remember((self, instruction, self.builder.simplify(at)), values)
+
+    def store_in(self, instruction: Instruction, *buffers: Buffer) -> None:
+        """Says in which buffers the instruction's leaves lie, whole."""
+        dimensions = leaf_dimensions(instruction)
+        self.stored[instruction] = lambda at: tuple(
+            self.load(b, d, at) for b, d in zip(buffers, dimensions, strict=True)
+        )
+
+    def load(self, buffer: Buffer, dimensions: tuple[int, ...], at: Index) -> Load:
+        """The element at an index of an array that lies in `buffer`, maybe with another shape."""
+        if dimensions != buffer.dimensions:
+            at = delinearize(linearize(at, dimensions), buffer.dimensions, self.builder.ranges)
+        return Load(buffer, self.builder.simplify(at))
+
+    def _computed(self, instruction: Instruction, at: Index) -> Values:
+        if instruction in self.stored:
+            return self.stored[instruction](at)
+        if instruction.op == "tuple":
+            return tuple(self.value(o, at) for o in instruction.operands)
+        if isinstance(instruction.attributes, GetTupleElement):
+            return (self.values(instruction.operands[0], at)[instruction.attributes.index],)
+        if isinstance(instruction.attributes, Constant):
+            array = instruction.attributes.literal.array
+            return (const(instruction.array_shape.element_type, array.reshape(-1)[0]),)
+        element = opdef.get(instruction.op).element
+        if element is None:
+            message = f"no lowering for '{instruction.op}' inside a kernel"
+            raise UnsupportedError(message, instruction.location)
+        result = element(OperandScope(self, instruction), instruction, at)
+        return result if isinstance(result, tuple) else (result,)
+
+    def _worth_a_name(self, instruction: Instruction, values: Values) -> bool:
+        if not all(isinstance(v, Apply) for v in values):
+            return False
+        many = self.uses.get(instruction, 1) > 1
+        return many or any(_nodes(v) > _INLINE_NODES for v in values)
+
+
+@dataclass(frozen=True)
+class OperandScope:
+    """The ElementScope of one instruction."""
+
+    elements: Elements
+    instruction: Instruction
+
+    @property
+    def builder(self) -> Builder:
+        return self.elements.builder
+
+    @property
+    def strict(self) -> bool:
+        return self.elements.strict
+
+    def operand(self, number: int, index: Index) -> Expr:
+        return self.elements.value(self.instruction.operands[number], index)
+
+    def call(self, computation: Computation, *arguments: Expr) -> Values:
+        return call(self.elements, computation, arguments)
+
+    def guarded(
+        self, condition: Expr, then: Callable[[], Expr], otherwise: Callable[[], Expr]
+    ) -> Expr:
+        return guarded(self.elements.builder, condition, then, otherwise)
+
+
+def call(elements: Elements, computation: Computation, arguments: Sequence[Expr]) -> Values:
+    """The results of a computation over scalars, inlined at this place."""
+    inner = Elements(elements.builder, elements.strict, uses=use_counts(computation))
+    for parameter, argument in zip(computation.parameters, arguments, strict=True):
+        inner.know(parameter, (), (argument,))
+    return inner.values(computation.root, ())
+
+
+def use_counts(computation: Computation) -> dict[Instruction, int]:
+    """How many operands each instruction is."""
+    counts: dict[Instruction, int] = {}
+    for instruction in computation.instructions:
+        for operand in instruction.operands:
+            counts[operand] = counts.get(operand, 0) + 1
+    return counts
+
+
+def guarded(
+    builder: Builder, condition: Expr, then: Callable[[], Expr], otherwise: Callable[[], Expr]
+) -> Expr:
+    """A select where neither arm needs statements, else an if that fills a variable."""
+    with builder.block() as then_body:
+        then_value = then()
+    with builder.block() as else_body:
+        else_value = otherwise()
+    if not then_body and not else_body:
+        return Apply("select", (condition, then_value, else_value), then_value.type)
+    result = builder.local(then_value.type, (), "chosen")
+    with builder.block() as then_block:
+        then_block.extend(then_body)
+        builder.store(result, (), then_value)
+    with builder.block() as else_block:
+        else_block.extend(else_body)
+        builder.store(result, (), else_value)
+    builder.emit(If(condition, tuple(then_block), tuple(else_block)))
+    return Load(result)
+
+
+def _nodes(expression: Expr) -> int:
+    """Number of operators that are not index arithmetic."""
+    if not isinstance(expression, Apply) or expression.type is INDEX:
+        return 0
+    return 1 + sum(_nodes(a) for a in expression.arguments)
+
+
+def leaf_dimensions(instruction: Instruction) -> tuple[tuple[int, ...], ...]:
+    """The dimensions of each array leaf of the result."""
+    return tuple(s.dimensions for s in leaves(instruction.shape) if isinstance(s, ArrayShape))

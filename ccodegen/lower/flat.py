@@ -1,0 +1,146 @@
+"""Arrays become flat, and loops that only count together become one.
+
+    for i < 4: for j < 12: out[i, j] = x[i, j]   →   for i < 48: out[i] = x[i]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ccodegen.loop.affine import affine
+from ccodegen.loop.ir import (
+    INDEX,
+    Alloc,
+    Apply,
+    Buffer,
+    CallC,
+    Const,
+    Contract,
+    Expr,
+    For,
+    Index,
+    Kernel,
+    Load,
+    LoopKind,
+    Space,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.loop.linear import linearize
+from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
+
+
+def flatten(kernel: Kernel) -> Kernel:
+    """The kernel over one-dimensional buffers, with as few loops as say the same."""
+    flat = _Flat()
+    body = rebuild(kernel.body, flat.expr, flat.statement)
+    body = rebuild(body, lambda e: e, _join_loops)
+    buffers = tuple(flat.buffer(b) for b in kernel.buffers)
+    return Kernel(kernel.name, buffers, mark_loops(body), kernel.origin)
+
+
+class _Flat:
+    """Old buffers to new ones, and their accesses."""
+
+    def __init__(self) -> None:
+        self._new: dict[Buffer, Buffer] = {}
+
+    def buffer(self, old: Buffer) -> Buffer:
+        is_variable = old.space is Space.LOCAL and not old.dimensions
+        if is_variable or len(old.dimensions) == 1:
+            return old
+        return self._new.setdefault(old, replace(old, dimensions=(old.size,)))
+
+    def indices(self, old: Buffer, indices: Index) -> Index:
+        new = self.buffer(old)
+        return indices if new is old else (linearize(indices, old.dimensions),)
+
+    def expr(self, expr: Expr) -> Expr:
+        if isinstance(expr, Load):
+            return Load(self.buffer(expr.buffer), self.indices(expr.buffer, expr.indices))
+        return expr
+
+    def statement(self, statement: Stmt) -> Stmt:
+        match statement:
+            case Store(buffer, indices, value):
+                return Store(self.buffer(buffer), self.indices(buffer, indices), value)
+            case Alloc(buffer):
+                return Alloc(self.buffer(buffer))
+            case CallC():
+                return replace(statement, buffers=tuple(map(self.buffer, statement.buffers)))
+        return statement
+
+
+def _join_loops(statement: Stmt) -> Stmt:
+    """One loop for two that are nested, where every index counts them as one."""
+    if not isinstance(statement, For) or len(statement.body) != 1:
+        return statement
+    inner = statement.body[0]
+    if not isinstance(inner, For) or inner.kind is not statement.kind:
+        return statement
+    outer_extent, extent = statement.extent, inner.extent
+    if not isinstance(outer_extent, int) or not isinstance(extent, int):
+        return statement
+    pair = (statement.var, inner.var)
+    if not all(_counts_together(e, pair, extent) for e in expressions(inner.body)):
+        return statement
+    if any(isinstance(s, Contract) for s in statements(inner.body)):
+        return statement
+    body = _with_one_index(inner.body, pair)
+    return _join_loops(For(statement.var, outer_extent * extent, body, statement.kind))
+
+
+def _counts_together(expr: Expr, pair: tuple[Var, Var], extent: int) -> bool:
+    """Whether outer and inner appear in each index only as c * (outer * extent + inner)."""
+    if expr.type is INDEX:
+        total = affine(expr)
+        if total.terms.get(pair[0], 0) != extent * total.terms.get(pair[1], 0):
+            return False
+        return not any(t not in pair and _mentions(t, pair) for t in total.terms)
+    return all(_counts_together(e, pair, extent) for e in _parts(expr))
+
+
+def _mentions(expr: Expr, pair: tuple[Var, Var]) -> bool:
+    return expr in pair or any(_mentions(e, pair) for e in _parts(expr))
+
+
+def _parts(expr: Expr) -> tuple[Expr, ...]:
+    match expr:
+        case Apply(_, arguments, _):
+            return arguments
+        case Load(_, indices):
+            return indices
+    return ()
+
+
+def _with_one_index(body: Body, pair: tuple[Var, Var]) -> Body:
+    """c * (outer * extent + inner) becomes c * outer, where outer now counts for both."""
+    outer, inner = pair
+
+    def joined(expr: Expr) -> Expr:
+        if expr == outer:
+            return Const(INDEX, 0)
+        if expr == inner:
+            return outer
+        is_sum = expr.type is INDEX and isinstance(expr, Apply)
+        return affine(expr).expr if is_sum else expr
+
+    return rebuild(body, joined)
+
+
+def mark_loops(body: Body, inside: bool = False) -> Body:
+    """Of independent loops the outermost may run in parallel, innermost ones as vectors."""
+    return tuple(_marked(s, inside) for s in body)
+
+
+def _marked(statement: Stmt, inside: bool) -> Stmt:
+    if not isinstance(statement, For):
+        return statement
+    independent = statement.kind is not LoopKind.SERIAL
+    body = mark_loops(statement.body, inside or independent)
+    if not independent:
+        return replace(statement, body=body)
+    innermost = not any(isinstance(s, For | Contract | CallC) for s in statements(body))
+    kind = LoopKind.VECTOR if innermost else LoopKind.SERIAL if inside else LoopKind.PARALLEL
+    return replace(statement, body=body, kind=kind)

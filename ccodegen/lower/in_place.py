@@ -1,0 +1,72 @@
+"""Which results may, and which must, lie in the memory of an operand."""
+
+from __future__ import annotations
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.ir import Computation, Instruction
+from ccodegen.hlo.shape import ArrayShape, leaves
+from ccodegen.ops.control import Fusion
+from ccodegen.ops.creation import Parameter
+
+
+def overwritten_operands(instruction: Instruction) -> tuple[tuple[int, int], ...]:
+    """Pairs (operand, result leaf): the kernel changes a few elements of what the operand holds.
+
+    dynamic-update-slice and scatter, alone or as the root of a fusion.
+    """
+    if instruction.op == "dynamic-update-slice":
+        return ((0, 0),)
+    if instruction.op == "scatter":
+        return tuple((n, n) for n in range(len(instruction.operands) // 2))
+    if isinstance(instruction.attributes, Fusion):
+        root = instruction.attributes.calls.root
+        target = root.operands[0] if root.op == "dynamic-update-slice" else None
+        if target is not None and isinstance(target.attributes, Parameter):
+            return ((target.attributes.number, 0),)
+    return ()
+
+
+def in_place_pairs(instruction: Instruction) -> tuple[tuple[int, int], ...]:
+    """Pairs (operand, result leaf) of which the one is read only where the other is then written:
+    elementwise, in the same order, and of the same size and type."""
+    if opdef.get(instruction.op).elementwise:
+        return tuple((n, 0) for n, o in enumerate(instruction.operands) if _alike(o, instruction))
+    if isinstance(instruction.attributes, Fusion):
+        return _fused_pairs(instruction, instruction.attributes.calls)
+    return ()
+
+
+def _alike(operand: Instruction, result: Instruction) -> bool:
+    if not isinstance(operand.shape, ArrayShape) or not isinstance(result.shape, ArrayShape):
+        return False
+    same_type = operand.shape.element_type is result.shape.element_type
+    return same_type and operand.shape.dimensions == result.shape.dimensions
+
+
+def _fused_pairs(fusion: Instruction, computation: Computation) -> tuple[tuple[int, int], ...]:
+    """Parameters that only elementwise instructions read, in a fusion of one output shape."""
+    shapes = {s.dimensions for s in leaves(fusion.shape) if isinstance(s, ArrayShape)}
+    if len(shapes) != 1:
+        return ()
+    outputs = computation.root.operands if computation.root.op == "tuple" else (computation.root,)
+    (dimensions,) = shapes
+    moved = _read_elsewhere(computation, dimensions)
+    pairs = []
+    for number, parameter in enumerate(computation.parameters):
+        for leaf, output in enumerate(outputs):
+            if parameter not in moved and _alike(parameter, output):
+                pairs.append((number, leaf))
+    return tuple(pairs)
+
+
+def _read_elsewhere(computation: Computation, dimensions: tuple[int, ...]) -> set[Instruction]:
+    """What is read at another index than that of the output element being computed."""
+    moved: set[Instruction] = set()
+    for instruction in reversed(computation.instructions):
+        straight = instruction.op == "tuple" or (
+            opdef.get(instruction.op).elementwise
+            and instruction.array_shape.dimensions == dimensions
+        )
+        if not straight or instruction in moved:
+            moved.update(instruction.operands)
+    return moved

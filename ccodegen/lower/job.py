@@ -1,0 +1,92 @@
+"""What a plan is given: the instructions of one kernel, and the buffers they read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ccodegen.hlo.ir import Instruction, post_order
+from ccodegen.hlo.shape import ArrayShape, leaves
+from ccodegen.loop.ir import Buffer, Index
+from ccodegen.lower.elements import Elements
+from ccodegen.lower.kernel_builder import KernelBuilder
+from ccodegen.support.element_type import ElementType
+from ccodegen.target.model import Target
+
+
+@dataclass(frozen=True)
+class Output:
+    """Leaf `leaf` of `instruction` goes to `buffer`."""
+
+    instruction: Instruction
+    leaf: int
+    buffer: Buffer
+
+    @property
+    def shape(self) -> ArrayShape:
+        shape = tuple(leaves(self.instruction.shape))[self.leaf]
+        assert isinstance(shape, ArrayShape)
+        return shape
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One kernel to make. `inputs`: the buffers of the leaves of what is read from memory."""
+
+    root: Instruction
+    outputs: tuple[Output, ...]
+    inputs: Mapping[Instruction, tuple[Buffer, ...]]
+    target: Target
+    strict: bool
+
+    @cached_property
+    def fused(self) -> tuple[Instruction, ...]:
+        """The instructions that the kernel computes, operands first."""
+        order = post_order([o.instruction for o in self.outputs])
+        reached = set()
+        for instruction in reversed(order):
+            is_output = any(o.instruction is instruction for o in self.outputs)
+            if (is_output or instruction in reached) and instruction not in self.inputs:
+                reached.add(instruction)
+                reached.update(instruction.operands)
+        return tuple(i for i in order if i in reached and i not in self.inputs)
+
+
+class Work:
+    """A job under way: the builder, the elements, and the scratch memory asked for."""
+
+    def __init__(self, job: Job, splits: Mapping[str, int]) -> None:
+        self.job = job
+        self.builder = KernelBuilder(splits)
+        self.scratch: list[Buffer] = []
+        uses: dict[Instruction, int] = {}
+        for instruction in job.fused:
+            for operand in instruction.operands:
+                uses[operand] = uses.get(operand, 0) + 1
+        for output in job.outputs:
+            uses[output.instruction] = uses.get(output.instruction, 0) + 1
+        self.elements = Elements(self.builder, job.strict, uses=uses)
+        for buffer in self.buffers:
+            self.builder.fresh(buffer.name)
+        for instruction, buffers in job.inputs.items():
+            self.elements.store_in(instruction, *buffers)
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All that the kernel reads and writes, each once: inputs, outputs, scratch."""
+        inputs = [b for buffers in self.job.inputs.values() for b in buffers]
+        outputs = [o.buffer for o in self.job.outputs]
+        return tuple(dict.fromkeys([*inputs, *outputs, *self.scratch]))
+
+    def new_scratch(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Buffer:
+        """Memory in the arena for this kernel alone."""
+        buffer = Buffer(self.builder.fresh("scratch"), element_type, dimensions)
+        self.scratch.append(buffer)
+        return buffer
+
+    def store(self, output: Output, at: Index) -> None:
+        """Evaluates an output at an index and stores it."""
+        value = self.elements.values(output.instruction, at)[output.leaf]
+        place = self.elements.load(output.buffer, output.shape.dimensions, at)
+        self.builder.store(output.buffer, place.indices, value)

@@ -1,0 +1,89 @@
+"""One kernel: picks the plan that fits, and splits loops until its indices are affine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, Kernel, Var
+from ccodegen.loop.linear import split_request
+from ccodegen.loop.rebuild import Body, expressions, used_buffers
+from ccodegen.loop.simplify_body import simplify_body
+from ccodegen.lower.column_plan import column_plan, columns_fit
+from ccodegen.lower.concatenate_plan import concatenate_plan
+from ccodegen.lower.contract_plan import HEROES, contract_plan
+from ccodegen.lower.flat import flatten
+from ccodegen.lower.job import Job, Work
+from ccodegen.lower.loop_plan import loop_plan
+from ccodegen.lower.nest_plan import nest_plan
+from ccodegen.lower.row_plan import reductions, row_outputs_fit, row_plan
+from ccodegen.lower.update_plan import update_plan
+
+Plan = Callable[[Work], None]
+
+_MOST_SPLITS = 64
+
+
+def build_kernel(
+    name: str, job: Job, origin: str
+) -> tuple[Kernel, tuple[Buffer, ...], tuple[Buffer, ...]]:
+    """The kernel; which of the job's buffers its parameters are; and the scratch buffers that it
+    needs beside them, which are its last parameters."""
+    splits: dict[str, int] = {}
+    while True:
+        work = Work(job, splits)
+        choose_plan(work)(work)
+        body = simplify_body(work.builder.statements)
+        request = _first_split(body, work.builder.ranges)
+        if request is None or len(splits) == _MOST_SPLITS:
+            break
+        var, inner = request
+        splits[var.name] = inner
+    used = used_buffers(body)
+    buffers = tuple(b for b in work.buffers if b in used)
+    kernel = flatten(Kernel(name, buffers, body, origin))
+    scratch = tuple(b for b in work.scratch if b in used)
+    return kernel, buffers[: len(buffers) - len(scratch)], scratch
+
+
+def choose_plan(work: Work) -> Plan:
+    """The plan for what the job computes."""
+    job = work.job
+    root = job.root
+    if root in job.fused and opdef.get(root.op).nest is not None:
+        return lambda w: nest_plan(w, root)
+    if len(job.outputs) == 1 and root.op == "dynamic-update-slice" and is_in_place(job, root):
+        return lambda w: update_plan(w, root)
+    if len(job.outputs) == 1 and root.op == "concatenate":
+        return lambda w: concatenate_plan(w, root)
+    heroes = [i for i in job.fused if i.op in HEROES]
+    if len(heroes) == 1:
+        return lambda w: contract_plan(w, heroes[0])
+    found = reductions(work)
+    if found and columns_fit(work, found):
+        return lambda w: column_plan(w, found)
+    if found and row_outputs_fit(job.outputs, found):
+        return row_plan
+    return loop_plan
+
+
+def is_in_place(job: Job, update: Instruction) -> bool:
+    """Whether the output's buffer is the one that operand 0 lies in."""
+    buffers = job.inputs.get(update.operands[0], ())
+    return buffers == (job.outputs[0].buffer,)
+
+
+def _first_split(body: Body, ranges: Mapping[Var, int]) -> tuple[Var, int] | None:
+    for expression in expressions(body):
+        if isinstance(expression, Apply) and expression.type is INDEX:
+            request = _request(expression, ranges)
+            if request is not None:
+                return request
+    return None
+
+
+def _request(expression: Expr, ranges: Mapping[Var, int]) -> tuple[Var, int] | None:
+    if not isinstance(expression, Apply) or expression.operator not in ("divide", "remainder"):
+        return None
+    return split_request(expression, ranges)

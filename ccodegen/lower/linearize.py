@@ -1,0 +1,233 @@
+"""Entry computation → steps: flat values, explicit copies, nested control flow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from ccodegen.lower.in_place import in_place_pairs, overwritten_operands
+from ccodegen.lower.schedule import schedule
+from ccodegen.lower.steps import Branch, Compute, Copy, Loop, Step, StepProgram, Value
+from ccodegen.ops.control import Conditional, While
+from ccodegen.ops.creation import Constant
+from ccodegen.ops.tuples import GetTupleElement
+from ccodegen.support.errors import UnsupportedError
+
+Values: TypeAlias = tuple[Value, ...]
+
+_SAME_VALUES = ("reshape", "opt-barrier", "copy", "domain")
+_NO_VALUES = ("after-all",)
+
+
+def linearize(module: Module, donated: Mapping[int, int]) -> StepProgram:
+    """`donated`: output leaf by donated parameter leaf, in whose memory it has to end."""
+    linearizer = _Linearizer()
+    entry = module.entry
+    numbers = 0
+    for parameter in entry.parameters:
+        values = []
+        for shape in array_leaves(parameter.shape, parameter):
+            values.append(Value(parameter.name, shape, parameter=numbers))
+            numbers += 1
+        linearizer.values[parameter] = tuple(values)
+    parameters = tuple(v for p in entry.parameters for v in linearizer.values[p])
+    linearizer.run(entry)
+    outputs = linearizer.end(entry.root, "out")
+    for number, value in enumerate(outputs):
+        value.output = number
+    together = linearizer.together
+    together += [(parameters[p], outputs[o]) for p, o in donated.items()]
+    return StepProgram(tuple(linearizer.steps), parameters, outputs, together)
+
+
+class _Linearizer:
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.values: dict[Instruction, Values] = {}
+        self.together: list[Values] = []
+
+    def run(self, computation: Computation) -> Values:
+        """Adds the steps of a computation whose parameters have values; returns the root's."""
+        for instruction in schedule(computation):
+            if instruction not in self.values:
+                self.values[instruction] = self._visit(instruction)
+        return self.values[computation.root]
+
+    def end(self, root: Instruction, name: str) -> Values:
+        """Copies of the root's leaves, to where the caller of the computation wants them."""
+        return tuple(self._copied(v, f"{name}{n}") for n, v in enumerate(self.values[root]))
+
+    def _visit(self, instruction: Instruction) -> Values:
+        operands = [self.values[o] for o in instruction.operands]
+        attributes = instruction.attributes
+        if isinstance(attributes, Constant):
+            return _constant_values(instruction)
+        if isinstance(attributes, GetTupleElement):
+            return _element(instruction.operands[0].shape, operands[0], attributes.index)
+        if instruction.op == "tuple":
+            return tuple(v for values in operands for v in values)
+        if instruction.op in _NO_VALUES:
+            return ()
+        if instruction.op == "add-dependency":
+            return operands[0]
+        if instruction.op in _SAME_VALUES:
+            return tuple(v for values in operands for v in values)
+        if isinstance(attributes, While):
+            return self._loop(instruction, attributes, operands[0])
+        if isinstance(attributes, Conditional):
+            return self._branch(instruction, attributes, operands)
+        return self._compute(instruction, operands)
+
+    def _compute(self, instruction: Instruction, operands: list[Values]) -> Values:
+        outputs = _fresh(instruction)
+        pairs = []
+        for operand, leaf in overwritten_operands(instruction):
+            (old,) = operands[operand]
+            (copy,) = operands[operand] = (self._copied(old, instruction.name),)
+            pairs.append((copy, outputs[leaf]))
+            self.together.append((copy, outputs[leaf]))
+        for operand, leaf in in_place_pairs(instruction):
+            pairs.append((operands[operand][0], outputs[leaf]))
+        self.steps.append(Compute(instruction, tuple(operands), outputs, tuple(pairs)))
+        return outputs
+
+    def _copied(self, source: Value, name: str) -> Value:
+        target = Value(name, source.shape)
+        self.steps.append(Copy(source, target))
+        return target
+
+    def _nested(self) -> _Linearizer:
+        """For a called computation: steps and values of its own, the same obligations."""
+        nested = _Linearizer()
+        nested.together = self.together
+        return nested
+
+    def _loop(self, instruction: Instruction, attributes: While, initial: Values) -> Values:
+        kept = unchanged_leaves(attributes.body)
+        state = tuple(
+            value if n in kept else self._copied(value, instruction.name)
+            for n, value in enumerate(initial)
+        )
+        condition, body = self._nested(), self._nested()
+        condition.values[attributes.condition.parameters[0]] = state
+        body.values[attributes.body.parameters[0]] = state
+        (predicate,) = condition.run(attributes.condition)
+        ends = body.run(attributes.body)
+        next_state = body.next_state(state, ends, kept)
+        result = tuple(
+            value if n in kept else Value(instruction.name, value.shape)
+            for n, value in enumerate(state)
+        )
+        self.together += [
+            (state[n], next_state[n], result[n]) for n in range(len(state)) if n not in kept
+        ]
+        steps = tuple(condition.steps), tuple(body.steps)
+        self.steps.append(
+            Loop(instruction, state, steps[0], predicate, steps[1], next_state, result)
+        )
+        return result
+
+    def next_state(self, state: Values, ends: Values, kept: set[int]) -> Values:
+        """Copies of the body's results over the state, each after the last read of what it
+        overwrites; a cycle (two leaves that swap) goes through temporaries."""
+        waiting = {n: e for n, e in enumerate(ends) if n not in kept}
+        done = {n: state[n] for n in kept}
+        while waiting:
+            free = [n for n in waiting if not _read_by_others(state[n], n, waiting)]
+            if not free:
+                n, end = next(iter(waiting.items()))
+                waiting[n] = self._copied(end, f"{end.name}_next")
+                continue
+            done[free[0]] = self._copied(waiting.pop(free[0]), state[free[0]].name)
+        return tuple(done[n] for n in range(len(state)))
+
+    def _branch(
+        self, instruction: Instruction, attributes: Conditional, operands: list[Values]
+    ) -> Values:
+        both = (attributes.true_computation, attributes.false_computation)
+        pair = tuple(c for c in both if c is not None)
+        branches, ends = [], []
+        for computation, argument in zip(
+            pair or attributes.branch_computations, operands[1:], strict=True
+        ):
+            nested = self._nested()
+            nested.values[computation.parameters[0]] = argument
+            nested.run(computation)
+            ends.append(nested.end(computation.root, instruction.name))
+            branches.append(tuple(nested.steps))
+        result = _fresh(instruction)
+        self.together += [
+            (value, *(end[n] for end in ends)) for n, value in enumerate(result)
+        ]
+        (selector,) = operands[0]
+        self.steps.append(Branch(instruction, selector, tuple(branches), tuple(ends), result))
+        return result
+
+
+def unchanged_leaves(body: Computation) -> set[int]:
+    """The leaves of a while's state that its body hands on as they are."""
+    parameter = body.parameters[0]
+    kept: set[int] = set()
+    first = 0
+    root = body.root
+    if root is parameter:
+        return set(range(_array_count(parameter.shape)))
+    if root.op != "tuple":
+        return kept
+    for number, operand in enumerate(root.operands):
+        count = _array_count(operand.shape)
+        attributes = operand.attributes
+        is_element = isinstance(attributes, GetTupleElement) and attributes.index == number
+        if is_element and operand.operands[0] is parameter:
+            kept |= set(range(first, first + count))
+        first += count
+    return kept
+
+
+def array_leaves(shape: Shape, instruction: Instruction) -> tuple[ArrayShape, ...]:
+    """The array leaves; tokens have no memory. Refuses opaque values and unbounded sizes."""
+    found = []
+    for leaf in leaves(shape):
+        if isinstance(leaf, ArrayShape):
+            if any(leaf.dynamic):
+                message = f"dynamic shape {leaf} of '{instruction.name}'"
+                raise UnsupportedError(message, instruction.location)
+            found.append(ArrayShape(leaf.element_type, leaf.dimensions))
+    return tuple(found)
+
+
+def _read_by_others(state: Value, number: int, waiting: dict[int, Value]) -> bool:
+    return any(n != number and value is state for n, value in waiting.items())
+
+
+def _fresh(instruction: Instruction) -> Values:
+    shapes = array_leaves(instruction.shape, instruction)
+    return tuple(Value(instruction.name, s) for s in shapes)
+
+
+def _constant_values(instruction: Instruction) -> Values:
+    assert isinstance(instruction.attributes, Constant)
+    literal = instruction.attributes.literal
+    stack, values = [literal], []
+    while stack:
+        part = stack.pop()
+        if part.elements is not None:
+            stack.extend(reversed(part.elements))
+            continue
+        shape = part.shape
+        assert isinstance(shape, ArrayShape)
+        values.append(Value(instruction.name, shape, constant=part))
+    return tuple(values)
+
+
+def _element(shape: Shape, values: Values, number: int) -> Values:
+    assert isinstance(shape, TupleShape)
+    counts = [_array_count(e) for e in shape.elements]
+    first = sum(counts[:number])
+    return values[first : first + counts[number]]
+
+
+def _array_count(shape: Shape) -> int:
+    return sum(isinstance(s, ArrayShape) for s in leaves(shape))

@@ -1,0 +1,255 @@
+"""Optimised HLO module → loop.Program: the way into this room."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo.literal import Literal
+from ccodegen.hlo.shape import shape_text
+from ccodegen.loop.ir import (
+    Argument,
+    Buffer,
+    BufferLife,
+    CallKernel,
+    ConstantData,
+    Kernel,
+    Program,
+    Space,
+    Switch,
+    While,
+)
+from ccodegen.loop.ir import Step as LoopStep
+from ccodegen.lower.assignment import Assignment, Block, assign, merged
+from ccodegen.lower.coalesce import Storage, check, coalesce
+from ccodegen.lower.copies import copy_kernel
+from ccodegen.lower.kernel import build_kernel
+from ccodegen.lower.linearize import linearize
+from ccodegen.lower.liveness import Life, Lives, lives
+from ccodegen.lower.share import KernelTable
+from ccodegen.lower.step_job import kernel_job
+from ccodegen.lower.steps import Branch, Compute, Copy, Loop, Step, StepProgram, Value, walk
+from ccodegen.target.model import Target
+
+
+@dataclass(frozen=True)
+class LowerOptions:
+    """`donated`: output leaf by the parameter leaf in whose memory it must end. `names`: of the
+    parameter leaves, where other than their instructions'."""
+
+    target: Target
+    strict: bool = False
+    donated: Mapping[int, int] = field(default_factory=dict)
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The program; and the least arena, in bytes, that any assignment of its schedule needs."""
+
+    program: Program
+    lower_bound: int
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A kernel with what it is called on: storages, then scratch of its own."""
+
+    kernel: Kernel
+    storages: tuple[Storage, ...]
+    scratch: tuple[Buffer, ...] = ()
+
+
+def lower(module: Module, options: LowerOptions) -> Lowered:
+    """Raises UnsupportedError for an instruction that no plan takes."""
+    steps = linearize(module, options.donated)
+    life = lives(steps)
+    memory = coalesce(steps, life)
+    check(memory, life)
+    table = KernelTable()
+    calls = {
+        step: call
+        for step in walk(steps.steps)
+        if (call := _call(step, memory, table, options)) is not None
+    }
+    assignment = _assign(memory, life, calls, options.target.abi.arena_alignment)
+    buffers = _Buffers(memory, assignment)
+    writer = _Writer(memory, life, calls, buffers)
+    program = Program(
+        name=module.name,
+        arguments=_arguments(steps, memory, buffers, options.names),
+        constants=tuple(buffers.constants),
+        arena_size=assignment.size,
+        alignment=options.target.abi.arena_alignment,
+        kernels=table.kernels,
+        steps=writer.steps(steps.steps),
+        signature=signature(module),
+        arena_buffers=tuple(writer.lives(memory)),
+    )
+    return Lowered(program, assignment.lower_bound)
+
+
+def signature(module: Module) -> str:
+    """`name(x: f32[4,8], …) -> f32[4,3]`."""
+    parameters = ", ".join(
+        f"{p.name}: {shape_text(p.shape, layouts=False)}" for p in module.entry.parameters
+    )
+    result = shape_text(module.entry.root.shape, layouts=False)
+    return f"{module.name}({parameters}) -> {result}"
+
+
+def origin(instruction: Instruction) -> str:
+    """What an instruction is and where it comes from, for comments."""
+    metadata = instruction.metadata
+    text = f"{instruction.name} = {shape_text(instruction.shape, layouts=False)}"
+    if metadata.op_name:
+        text += f", {metadata.op_name}"
+    if metadata.source_file:
+        text += f" ({metadata.source_file}:{metadata.source_line})"
+    elif instruction.location and not metadata.op_name:
+        text += f" ({instruction.location})"
+    return text
+
+
+def _call(
+    step: Step, memory: Mapping[Value, Storage], table: KernelTable, options: LowerOptions
+) -> _Call | None:
+    """The kernel call of a step; None for control flow, and where there is nothing to do."""
+    if isinstance(step, Copy):
+        source, target = memory[step.source], memory[step.target]
+        if source is target or not step.source.shape.size:
+            return None
+        kernel = copy_kernel(step.source.shape.element_type, step.source.shape.size)
+        return _Call(table.add(kernel), (source, target))
+    if not isinstance(step, Compute) or not any(v.shape.size for v in step.outputs):
+        return None
+    made = kernel_job(step, memory, options.target, options.strict)
+    name = step.instruction.name
+    kernel, buffers, scratch = build_kernel(name, made.job, origin(step.instruction))
+    storages = tuple(made.storages[b] for b in buffers)
+    return _Call(table.add(kernel), storages, scratch)
+
+
+def _assign(
+    memory: Mapping[Value, Storage], life: Lives, calls: Mapping[Step, _Call], alignment: int
+) -> Assignment:
+    blocks = []
+    for storage in dict.fromkeys(memory.values()):
+        if storage.in_arena and storage.bytes:
+            when = merged([life.of[v] for v in storage.values])
+            blocks.append(Block(storage, storage.bytes, when))
+    for step, call in calls.items():
+        now = life.numbers[step]
+        for buffer in call.scratch:
+            blocks.append(Block((step, buffer), buffer.bytes, (Life(now, now),)))
+    return assign(blocks, alignment)
+
+
+class _Buffers:
+    """The program's buffers: one for each storage, and for each kernel's scratch."""
+
+    def __init__(self, memory: Mapping[Value, Storage], assignment: Assignment) -> None:
+        self._offsets = assignment.offsets
+        self._made: dict[Storage, Buffer] = {}
+        self._literals: dict[Literal, Buffer] = {}
+        self.constants: list[ConstantData] = []
+
+    def of(self, storage: Storage) -> Buffer:
+        if storage not in self._made:
+            self._made[storage] = self._make(storage)
+        return self._made[storage]
+
+    def scratch(self, step: Step, buffer: Buffer) -> Buffer:
+        offset = self._offsets[(step, buffer)]
+        return Buffer(buffer.name, buffer.type, buffer.dimensions, Space.ARENA, offset)
+
+    def _make(self, storage: Storage) -> Buffer:
+        value = storage.interface
+        shape = value.shape
+        if value.constant is not None:
+            return self._constant(value, value.constant)
+        if storage.in_arena:
+            offset = self._offsets.get(storage, 0)
+            return Buffer(value.name, shape.element_type, shape.dimensions, Space.ARENA, offset)
+        return Buffer(value.name, shape.element_type, shape.dimensions, Space.ARGUMENT)
+
+    def _constant(self, value: Value, literal: Literal) -> Buffer:
+        if literal not in self._literals:
+            shape = value.shape
+            buffer = Buffer(value.name, shape.element_type, shape.dimensions, Space.CONSTANT)
+            self._literals[literal] = buffer
+            self.constants.append(ConstantData(buffer, literal.array))
+        return self._literals[literal]
+
+
+class _Writer:
+    """Steps → the program's steps."""
+
+    def __init__(
+        self,
+        memory: Mapping[Value, Storage],
+        life: Lives,
+        calls: Mapping[Step, _Call],
+        buffers: _Buffers,
+    ) -> None:
+        self._memory, self._life, self._calls, self._buffers = memory, life, calls, buffers
+        self._scratch: list[tuple[Step, Buffer]] = []
+
+    def steps(self, steps: Sequence[Step]) -> tuple[LoopStep, ...]:
+        return tuple(made for step in steps if (made := self._step(step)) is not None)
+
+    def lives(self, memory: Mapping[Value, Storage]) -> list[BufferLife]:
+        """Who is where in the arena, and when."""
+        found = []
+        for storage in dict.fromkeys(memory.values()):
+            if storage.in_arena and storage.bytes:
+                for life in merged([self._life.of[v] for v in storage.values]):
+                    buffer = self._buffers.of(storage)
+                    found.append(BufferLife(buffer, life.first, life.last, buffer.name))
+        for step, buffer in self._scratch:
+            now = self._life.numbers[step]
+            found.append(BufferLife(buffer, now, now, "scratch"))
+        return found
+
+    def _buffer(self, value: Value) -> Buffer:
+        return self._buffers.of(self._memory[value])
+
+    def _step(self, step: Step) -> LoopStep | None:
+        if isinstance(step, Loop):
+            return While(
+                self.steps(step.condition),
+                self._buffer(step.predicate),
+                self.steps(step.body),
+                origin(step.instruction),
+            )
+        if isinstance(step, Branch):
+            branches = tuple(self.steps(b) for b in step.branches)
+            return Switch(self._buffer(step.selector), branches, origin(step.instruction))
+        call = self._calls.get(step)
+        if call is None:
+            return None
+        scratch = [self._buffers.scratch(step, b) for b in call.scratch]
+        self._scratch += [(step, b) for b in scratch]
+        buffers = (*(self._buffers.of(s) for s in call.storages), *scratch)
+        what = origin(step.instruction) if isinstance(step, Compute) else step.origin
+        return CallKernel(call.kernel, buffers, what)
+
+
+def _arguments(
+    steps: StepProgram,
+    memory: Mapping[Value, Storage],
+    buffers: _Buffers,
+    names: Sequence[str],
+) -> tuple[Argument, ...]:
+    """Parameters in order, a donated one with the output that it takes; then the other outputs."""
+    arguments = []
+    for value in steps.parameters:
+        storage, number = memory[value], value.parameter
+        name = names[number] if names and number is not None else value.name
+        arguments.append(Argument(name, buffers.of(storage), number, storage.output))
+    for value in steps.outputs:
+        storage = memory[value]
+        if storage.parameter is None:
+            arguments.append(Argument(value.name, buffers.of(storage), None, value.output))
+    return tuple(arguments)

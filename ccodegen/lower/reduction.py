@@ -1,0 +1,125 @@
+"""A reduce, taken apart: its dimensions, its combiner; and several accumulators side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
+from ccodegen.lower.elements import Elements, call
+from ccodegen.lower.kernel_builder import Values
+from ccodegen.ops.fold import operator_name
+from ccodegen.ops.reduce import ReduceAttributes
+from ccodegen.support.element_type import ElementType, Kind
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A reduce instruction, taken apart."""
+
+    instruction: Instruction
+
+    @property
+    def attributes(self) -> ReduceAttributes:
+        assert isinstance(self.instruction.attributes, ReduceAttributes)
+        return self.instruction.attributes
+
+    @property
+    def inputs(self) -> tuple[Instruction, ...]:
+        return self.instruction.operands[: len(self.instruction.operands) // 2]
+
+    @property
+    def initial(self) -> tuple[Instruction, ...]:
+        return self.instruction.operands[len(self.instruction.operands) // 2 :]
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """Of the inputs."""
+        return self.inputs[0].array_shape.dimensions
+
+    @property
+    def reduced(self) -> tuple[int, ...]:
+        return tuple(sorted(self.attributes.dimensions))
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        return tuple(d for d in range(len(self.dimensions)) if d not in self.reduced)
+
+    def input_index(self, kept: Index, reduced: Index) -> Index:
+        """The inputs' index out of the result's and that of the reduced dimensions."""
+        at = dict(zip(self.kept, kept, strict=True)) | dict(zip(self.reduced, reduced, strict=True))
+        return tuple(at[d] for d in range(len(self.dimensions)))
+
+    def combine(self, elements: Elements, accumulators: Values, values: Values) -> Values:
+        return call(elements, self.attributes.to_apply, (*accumulators, *values))
+
+    @property
+    def types(self) -> tuple[ElementType, ...]:
+        return tuple(o.array_shape.element_type for o in self.initial)
+
+
+def neutral(operator: str, element_type: ElementType) -> object | None:
+    """The value that a combiner leaves others unchanged with; None where we know none."""
+    if element_type.kind in (Kind.SIGNED, Kind.UNSIGNED) and element_type.bits >= 8:
+        ones = -1 if element_type.kind is Kind.SIGNED else 2**element_type.bits - 1
+        least = -(2 ** (element_type.bits - 1)) if element_type.kind is Kind.SIGNED else 0
+        known = {"add": 0, "multiply": 1, "or": 0, "xor": 0, "and": ones}
+        return {**known, "maximum": least, "minimum": ones - least if least == 0 else ~least}.get(
+            operator
+        )
+    if element_type in (ElementType.F32, ElementType.F64):
+        infinity = float("inf")
+        known_floats = {"add": -0.0, "multiply": 1.0, "maximum": -infinity, "minimum": infinity}
+        return known_floats.get(operator)
+    if element_type is ElementType.PRED:
+        return {"and": True, "or": False}.get(operator)
+    return None
+
+
+def reduce_in_lanes(elements: Elements, reduction: Reduction, at: Index, lanes: int) -> Values:
+    """A reduce over unit-stride elements with `lanes` accumulators side by side.
+
+    Lane l takes elements l, l + lanes, … of the last reduced dimension; the lanes are joined as a
+    tree, then with the init value: a fixed order, the same at each run.
+    """
+    builder, source = elements.builder, reduction.inputs[0]
+    operator = operator_name(reduction.attributes.to_apply)
+    element_type = reduction.types[0]
+    accumulators = builder.local(element_type, (lanes,), "lanes")
+    with builder.loop(lanes, "l", LoopKind.VECTOR) as lane:
+        start = const(element_type, neutral(operator, element_type))
+        builder.store(accumulators, (lane,), start)
+    *outer, extent = (reduction.dimensions[d] for d in reduction.reduced)
+
+    def accumulate(turns: Index, base: Expr, count: int) -> None:
+        with builder.loop(count, "l", LoopKind.VECTOR) as lane:
+            last = apply("add", base, lane)
+            value = elements.value(source, reduction.input_index(at, (*turns, last)))
+            _fold_into(accumulators, (lane,), operator, value, elements)
+
+    with builder.loops(outer, "r") as turns:
+        with builder.loop(extent // lanes, "r") as block:
+            accumulate(turns, apply("multiply", block, index(lanes)), lanes)
+        if extent % lanes:
+            accumulate(turns, index(extent - extent % lanes), extent % lanes)
+    _join_lanes(elements, accumulators, operator)
+    initial = elements.value(reduction.initial[0], ())
+    total = Load(accumulators, (index(0),))
+    return (builder.let(apply(operator, initial, total), reduction.instruction.name),)
+
+
+def _join_lanes(elements: Elements, accumulators: Buffer, operator: str) -> None:
+    """lane l takes lane l + half, then half of the half, …"""
+    builder, half = elements.builder, accumulators.size // 2
+    while half:
+        with builder.loop(half, "l") as lane:
+            other = Load(accumulators, builder.simplify((apply("add", lane, index(half)),)))
+            _fold_into(accumulators, (lane,), operator, other, elements)
+        half //= 2
+
+
+def _fold_into(
+    buffer: Buffer, at: Index, operator: str, value: Expr, elements: Elements
+) -> None:
+    elements.builder.store(buffer, at, apply(operator, Load(buffer, at), value))

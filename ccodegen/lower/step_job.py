@@ -1,0 +1,107 @@
+"""A Compute step as a job for a kernel: one buffer for each piece of memory that it touches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.ir import Buffer, Space
+from ccodegen.lower.coalesce import Storage
+from ccodegen.lower.elements import leaf_dimensions
+from ccodegen.lower.job import Job, Output
+from ccodegen.lower.steps import Compute, Value
+from ccodegen.ops.control import Fusion
+from ccodegen.support.naming import identifier, unique
+from ccodegen.target.model import Target
+
+Memory = Mapping[Value, Storage]
+
+
+@dataclass(frozen=True)
+class StepJob:
+    """`storages`: what the job's buffers stand for, by buffer."""
+
+    job: Job
+    storages: dict[Buffer, Storage]
+
+
+def kernel_job(step: Compute, memory: Memory, target: Target, strict: bool) -> StepJob:
+    buffers = _Buffers(memory)
+    for operand, values in _operands(step):
+        buffers.see(operand, values)
+    buffers.see(step.instruction, step.outputs)
+    inputs = {
+        inner: buffers.of(values)
+        for inner, (_, values) in zip(_inner(step), _operands(step), strict=True)
+        if not _is_inline(step.instruction, inner)
+    }
+    outputs = _outputs(step, buffers.of(step.outputs))
+    root = _computed(step.instruction)
+    return StepJob(Job(root, outputs, inputs, target, strict), buffers.storages)
+
+
+def _computed(instruction: Instruction) -> Instruction:
+    """What the kernel computes: the instruction, or the root of what is fused."""
+    if isinstance(instruction.attributes, Fusion):
+        return instruction.attributes.calls.root
+    return instruction
+
+
+def _operands(step: Compute) -> list[tuple[Instruction, tuple[Value, ...]]]:
+    return list(zip(step.instruction.operands, step.inputs, strict=True))
+
+
+def _inner(step: Compute) -> tuple[Instruction, ...]:
+    """What the operands are called inside of the kernel."""
+    if isinstance(step.instruction.attributes, Fusion):
+        return step.instruction.attributes.calls.parameters
+    return step.instruction.operands
+
+
+def _is_inline(instruction: Instruction, operand: Instruction) -> bool:
+    """A scalar constant is written into the code, save where an op wants its operands whole."""
+    is_scalar = operand.op == "constant" and leaf_dimensions(operand) == ((),)
+    return is_scalar and opdef.get(instruction.op).nest is None
+
+
+def _outputs(step: Compute, buffers: tuple[Buffer, ...]) -> tuple[Output, ...]:
+    """Where each leaf of what is computed goes."""
+    root = _computed(step.instruction)
+    parts = root.operands if root.op == "tuple" else (root,)
+    leaves = [(part, leaf) for part in parts for leaf in range(len(leaf_dimensions(part)))]
+    return tuple(Output(p, leaf, b) for (p, leaf), b in zip(leaves, buffers, strict=True))
+
+
+class _Buffers:
+    """Makes one buffer per storage, with the one shape under which the step sees it, or flat."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._seen: dict[Storage, set[tuple[int, ...]]] = {}
+        self._names: dict[Storage, str] = {}
+        self._made: dict[Storage, Buffer] = {}
+
+    def see(self, instruction: Instruction, values: tuple[Value, ...]) -> None:
+        for dimensions, value in zip(leaf_dimensions(instruction), values, strict=True):
+            storage = self._memory[value]
+            self._seen.setdefault(storage, set()).add(dimensions)
+            self._names.setdefault(storage, identifier(instruction.name))
+
+    def of(self, values: tuple[Value, ...]) -> tuple[Buffer, ...]:
+        return tuple(self._make(value) for value in values)
+
+    def _make(self, value: Value) -> Buffer:
+        storage = self._memory[value]
+        if storage not in self._made:
+            shapes = self._seen[storage]
+            dimensions = next(iter(shapes)) if len(shapes) == 1 else (value.shape.size,)
+            name = unique(self._names[storage], {b.name for b in self._made.values()})
+            element_type = value.shape.element_type
+            self._made[storage] = Buffer(name, element_type, dimensions, Space.ARGUMENT)
+        return self._made[storage]
+
+    @property
+    def storages(self) -> dict[Buffer, Storage]:
+        return {buffer: storage for storage, buffer in self._made.items()}
