@@ -22,9 +22,19 @@ def rewrite_computation(
     forms. Side roots without a side effect are dropped by `drop_dead`, not here. The same object
     comes back when nothing changed.
     """
+    return rewrite_with_old(computation, lambda _, new: visit(new), callees)
+
+
+def rewrite_with_old(
+    computation: Computation,
+    visit: Callable[[Instruction, Instruction], Instruction],
+    callees: dict[Computation, Computation] | None = None,
+) -> Computation:
+    """`rewrite_computation` whose `visit(old, new)` also gets the instruction as it was, for
+    passes that look up what an analysis has said about it."""
     memo: dict[Instruction, Instruction] = {}
     for old in computation.instructions:
-        memo[old] = visit(_rebuilt(old, memo, callees or {}))
+        memo[old] = visit(old, _rebuilt(old, memo, callees or {}))
     if all(old is new for old, new in memo.items()):
         return computation
     return replace(

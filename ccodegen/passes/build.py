@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ccodegen.hlo.attributes import NO_ATTRIBUTES, Attributes, SliceDimension
-from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.literal import Literal
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
-from ccodegen.ops.creation import Constant
+from ccodegen.ops.creation import Constant, Parameter
 from ccodegen.ops.movement import Broadcast, Reshape, Slice, Transpose
 from ccodegen.ops.tuples import GetTupleElement
+from ccodegen.support.element_type import ElementType
 
 
 def derived(
@@ -110,3 +111,12 @@ def is_static(instruction: Instruction) -> bool:
     """Whether no dimension of the result and the array operands is dynamic."""
     shapes = (instruction.shape, *(o.shape for o in instruction.operands))
     return not any(isinstance(s, ArrayShape) and s.dynamic for s in shapes)
+
+
+def reducer(op: str, element_type: ElementType) -> Computation:
+    """The computation of two scalars that a reduce by this op calls."""
+    shape = ArrayShape(element_type)
+    x = Instruction("parameter", shape, (), Parameter(0), "x")
+    y = Instruction("parameter", shape, (), Parameter(1), "y")
+    name = f"{op}_{element_type.text}"
+    return Computation(name, (x, y), Instruction(op, shape, (x, y), name=op))

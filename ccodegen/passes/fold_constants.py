@@ -19,11 +19,23 @@ from ccodegen.passes.effects import is_repeatable
 from ccodegen.support.errors import UnsupportedError
 
 _MOVEMENT = frozenset(
-    "bitcast-convert concatenate dynamic-slice dynamic-update-slice gather pad reshape reverse "
-    "slice transpose".split()
+    {
+        "bitcast-convert",
+        "concatenate",
+        "dynamic-slice",
+        "dynamic-update-slice",
+        "gather",
+        "pad",
+        "reshape",
+        "reverse",
+        "slice",
+        "transpose",
+    }
 )
 # Left alone: they run computations for a time that nobody knows, or stand for themselves.
-_NEVER = frozenset("parameter constant iota copy broadcast while conditional call fusion".split())
+_NEVER = frozenset(
+    {"broadcast", "call", "conditional", "constant", "copy", "fusion", "iota", "parameter", "while"}
+)
 # The references of other ops take one Python step for each element that they combine.
 _SLOW_ELEMENTS = 4096
 

@@ -1,0 +1,127 @@
+"""Writes batch normalisation out as arithmetic and reductions, as StableHLO's specification does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo.rewrite import rewrite_module
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.batch_norm import BatchNormAttributes
+from ccodegen.ops.reduce import ReduceAttributes
+from ccodegen.passes.build import broadcast, derived, is_static, reducer, splat, tuple_of
+from ccodegen.passes.context import PassContext
+
+
+def expand_batch_norm(module: Module, context: PassContext) -> Module:
+    """`batch-norm-inference(x, scale, offset, mean, variance)` →
+    `scale * ((x - mean) / sqrt(variance + epsilon)) + offset`, with vectors broadcast along
+    `feature_index`; -training takes mean and variance from x; -grad likewise."""
+    return rewrite_module(module, _visit)
+
+
+def _visit(instruction: Instruction) -> Instruction:
+    rule = _RULES.get(instruction.op)
+    if rule is None or instruction.control_predecessors or not is_static(instruction):
+        return instruction
+    return rule(_Writer(instruction))
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writes expressions over arrays of x's shape and vectors of its feature dimension."""
+
+    instruction: Instruction
+
+    @property
+    def attributes(self) -> BatchNormAttributes:
+        assert isinstance(self.instruction.attributes, BatchNormAttributes)
+        return self.instruction.attributes
+
+    @property
+    def shape(self) -> ArrayShape:
+        return self.instruction.operands[0].array_shape
+
+    @property
+    def count(self) -> int:
+        """Elements of x for each feature."""
+        features = self.shape.dimensions[self.attributes.feature_index]
+        return self.shape.size // features if features else 0
+
+    def apply(self, op: str, *operands: Instruction) -> Instruction:
+        return derived(self.instruction, op, operands[0].shape, operands)
+
+    def spread(self, vector: Instruction) -> Instruction:
+        index = self.attributes.feature_index
+        return broadcast(self.instruction, vector, self.shape.dimensions, (index,))
+
+    def number(self, like: Instruction, value: float) -> Instruction:
+        return splat(self.instruction, value, like.array_shape)
+
+    def total(self, array: Instruction) -> Instruction:
+        """The sum for each feature."""
+        shape, index = array.array_shape, self.attributes.feature_index
+        others = tuple(d for d in range(shape.rank) if d != index)
+        attributes = ReduceAttributes(others, reducer("add", shape.element_type))
+        zero = splat(self.instruction, 0, shape.with_dimensions(()))
+        vector = shape.with_dimensions((shape.dimensions[index],))
+        return derived(self.instruction, "reduce", vector, (array, zero), attributes)
+
+    def mean(self, array: Instruction) -> Instruction:
+        total = self.total(array)
+        return self.apply("divide", total, self.number(total, self.count))
+
+    def deviation(self, variance: Instruction) -> Instruction:
+        """sqrt(variance + epsilon) in x's shape."""
+        return self.apply("sqrt", self.shifted(variance))
+
+    def shifted(self, variance: Instruction) -> Instruction:
+        wide = self.spread(variance)
+        return self.apply("add", wide, self.number(wide, self.attributes.epsilon))
+
+    def normalised(
+        self, scale: Instruction, offset: Instruction, mean: Instruction, variance: Instruction
+    ) -> Instruction:
+        x = self.instruction.operands[0]
+        centered = self.apply("subtract", x, self.spread(mean))
+        unit = self.apply("divide", centered, self.deviation(variance))
+        scaled = self.apply("multiply", self.spread(scale), unit)
+        return self.apply("add", scaled, self.spread(offset))
+
+
+def _inference(write: _Writer) -> Instruction:
+    return write.normalised(*write.instruction.operands[1:])
+
+
+def _training(write: _Writer) -> Instruction:
+    x, scale, offset = write.instruction.operands
+    mean = write.mean(x)
+    centered = write.apply("subtract", x, write.spread(mean))
+    variance = write.mean(write.apply("multiply", centered, centered))
+    output = write.normalised(scale, offset, mean, variance)
+    return tuple_of(write.instruction, (output, mean, variance))
+
+
+def _grad(write: _Writer) -> Instruction:
+    x, scale, mean, variance, grad = write.instruction.operands
+    apply, spread = write.apply, write.spread
+    count = write.number(x, write.count)
+    deviation = write.deviation(variance)
+    centered = apply("subtract", x, spread(mean))
+    grad_offset = write.total(grad)
+    grad_scale = write.total(apply("multiply", grad, apply("divide", centered, deviation)))
+    along = spread(write.total(apply("multiply", grad, centered)))
+    along = apply("divide", apply("multiply", along, centered), write.shifted(variance))
+    rest = apply("subtract", apply("multiply", grad, count), spread(grad_offset))
+    rest = apply("subtract", rest, along)
+    factor = apply("divide", apply("divide", spread(scale), deviation), count)
+    grad_x = apply("multiply", factor, rest)
+    return tuple_of(write.instruction, (grad_x, grad_scale, grad_offset))
+
+
+_RULES: dict[str, Callable[[_Writer], Instruction]] = {
+    "batch-norm-inference": _inference,
+    "batch-norm-training": _training,
+    "batch-norm-grad": _grad,
+}

@@ -1,0 +1,152 @@
+"""While loops whose state is a tuple that is read element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ccodegen.hlo.attributes import SliceDimension
+from ccodegen.hlo.ir import Computation, Instruction, post_order
+from ccodegen.hlo.shape import Shape, TupleShape
+from ccodegen.ops.control import While
+from ccodegen.ops.elementwise import Compare
+from ccodegen.ops.tuples import GetTupleElement
+from ccodegen.passes.build import element_of, slice_size
+from ccodegen.passes.constants import array_of, integer_range
+
+_MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE"}
+
+
+@dataclass(frozen=True)
+class Loop:
+    """`next[i]` is what the body makes of state element i."""
+
+    instruction: Instruction
+    condition: Computation
+    body: Computation
+
+    @property
+    def init(self) -> Instruction:
+        return self.instruction.operands[0]
+
+    @property
+    def next(self) -> tuple[Instruction, ...]:
+        return self.body.root.operands
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        assert isinstance(self.init.shape, TupleShape)
+        return self.init.shape.elements
+
+    def is_invariant(self, index: int) -> bool:
+        """Whether each turn hands the element on as it is."""
+        return state_index(self.next[index], self.body) == index
+
+    def initial(self, index: int) -> Instruction:
+        return element_of(self.instruction, self.init, index)
+
+
+def as_loop(instruction: Instruction) -> Loop | None:
+    """None for other ops, and for loops whose state is used as a whole."""
+    attributes = instruction.attributes
+    if not isinstance(attributes, While) or instruction.control_predecessors:
+        return None
+    loop = Loop(instruction, attributes.condition, attributes.body)
+    if loop.body.root.op != "tuple" or not isinstance(loop.init.shape, TupleShape):
+        return None
+    return loop if _reads_elements(loop.condition) and _reads_elements(loop.body) else None
+
+
+def state_index(instruction: Instruction, computation: Computation) -> int | None:
+    """i, if this is element i of the computation's one parameter."""
+    attributes = instruction.attributes
+    if not isinstance(attributes, GetTupleElement):
+        return None
+    return attributes.index if instruction.operands[0] is computation.parameters[0] else None
+
+
+def with_state(
+    computation: Computation,
+    shapes: Sequence[Shape],
+    stand_in: Callable[[Instruction, Instruction], Instruction | None],
+    roots: Sequence[Instruction],
+) -> tuple[Computation, tuple[Instruction, ...]]:
+    """The computation over a state of other elements, and the new forms of `roots`.
+
+    `stand_in(instruction, new parameter)` replaces an instruction (the reads of state elements
+    above all); None: it stays. The new computation's root is the first of the new roots.
+    """
+    parameter = replace(computation.parameters[0], shape=TupleShape(tuple(shapes)))
+    memo = {computation.parameters[0]: parameter}
+    for old in post_order((*computation.side_roots, *roots)):
+        if old not in memo:
+            memo[old] = stand_in(old, parameter) or _over(old, memo)
+    new_roots = tuple(memo[r] for r in roots)
+    side_roots = tuple(memo[r] for r in computation.side_roots)
+    changed = replace(
+        computation, parameters=(parameter,), root=new_roots[0], side_roots=side_roots
+    )
+    return changed, new_roots
+
+
+def _over(old: Instruction, memo: dict[Instruction, Instruction]) -> Instruction:
+    """The instruction over the new forms of its operands."""
+    new = old.with_operands(tuple(memo[o] for o in old.operands))
+    if not old.control_predecessors:
+        return new
+    return replace(new, control_predecessors=tuple(memo[c] for c in old.control_predecessors))
+
+
+def trip_count(loop: Loop) -> int | None:
+    """The number of turns of `for (i = constant; i < constant; i += constant)`, if it is one."""
+    test = loop.condition.root
+    if not isinstance(test.attributes, Compare):
+        value = array_of(test)
+        return 0 if value is not None and not value else None
+    left, right = test.operands
+    direction = test.attributes.direction
+    index, limit = state_index(left, loop.condition), array_of(right)
+    if index is None:
+        index, limit = state_index(right, loop.condition), array_of(left)
+        direction = _MIRRORED.get(direction, "")
+    if index is None or limit is None:
+        return None
+    return _turns(loop, index, direction, int(limit))
+
+
+def _turns(loop: Loop, index: int, direction: str, limit: int) -> int | None:
+    start, step = array_of(loop.initial(index)), _step(loop, index)
+    element_type = loop.initial(index).array_shape.element_type
+    if start is None or not step or not element_type.is_integer:
+        return None
+    first = int(start)
+    if direction in ("GT", "GE"):
+        first, limit, step = -first, -limit, -step
+    if direction not in _MIRRORED or step < 0:
+        return None
+    end = limit + 1 if direction in ("LE", "GE") else limit
+    turns = slice_size(SliceDimension(first, end, step))
+    last = int(start) + turns * (step if direction in ("LT", "LE") else -step)
+    low, high = integer_range(element_type)
+    return turns if low <= last <= high else None
+
+
+def _step(loop: Loop, index: int) -> int | None:
+    following = loop.next[index]
+    if following.op not in ("add", "subtract"):
+        return None
+    left, right = following.operands
+    if state_index(left, loop.body) != index and following.op == "add":
+        left, right = right, left
+    amount = array_of(right)
+    if state_index(left, loop.body) != index or amount is None:
+        return None
+    return int(amount) if following.op == "add" else -int(amount)
+
+
+def _reads_elements(computation: Computation) -> bool:
+    (parameter,) = computation.parameters
+    if computation.root is parameter:
+        return False
+    users = computation.users[parameter]
+    return all(u.op == "get-tuple-element" and not u.control_predecessors for u in users)

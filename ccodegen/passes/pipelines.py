@@ -1,0 +1,128 @@
+"""The passes in their order, and what runs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ccodegen.hlo.ir import Module
+from ccodegen.hlo.verify import verify
+from ccodegen.passes.context import Pass, PassContext
+from ccodegen.passes.drop_dead import drop_dead
+from ccodegen.passes.expand_batch_norm import expand_batch_norm
+from ccodegen.passes.expand_custom_calls import expand_custom_calls
+from ccodegen.passes.flatten_calls import flatten_calls
+from ccodegen.passes.fold_constants import fold_constants
+from ccodegen.passes.hoist_invariant import hoist_invariant
+from ccodegen.passes.merge_common import merge_common
+from ccodegen.passes.normalise_layouts import normalise_layouts
+from ccodegen.passes.simplify_algebra import simplify_algebra
+from ccodegen.passes.simplify_control import simplify_control
+from ccodegen.passes.simplify_movement import simplify_movement
+from ccodegen.passes.trim_loops import trim_loops
+from ccodegen.passes.unfuse import unfuse
+from ccodegen.support.errors import CcodegenError, InternalError
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Runs the passes in turn until a round changes nothing, or `limit` rounds are done."""
+
+    passes: tuple[Pass, ...]
+    limit: int = 10
+
+
+Pipeline: TypeAlias = tuple[Pass | Repeat, ...]
+
+_SIMPLIFY = Repeat(
+    (
+        simplify_algebra,
+        simplify_movement,
+        # After both: what they made of constants is folded.
+        fold_constants,
+        # After folding, which makes equal constants; before loops, whose elements it makes one.
+        merge_common,
+        # Both want constants as operands, and leave tuples for the next round's algebra.
+        simplify_control,
+        trim_loops,
+    )
+)
+
+SIMPLIFICATION: Pipeline = (
+    # Dead code need not be copied where its computation is called.
+    drop_dead,
+    # A bitcast means what its operand's layout says, so that no pass may replace that before.
+    normalise_layouts,
+    # A fusion may call, and a called computation hold fusions: each inlines callees first.
+    unfuse,
+    flatten_calls,
+    # Both leave arithmetic and tuples to simplify.
+    expand_custom_calls,
+    expand_batch_norm,
+    _SIMPLIFY,
+    # Only from simplified bodies, else the state grows by what simplifying would have removed.
+    hoist_invariant,
+    _SIMPLIFY,
+    drop_dead,
+)
+
+
+def run(module: Module, pipeline: Pipeline, context: PassContext) -> Module:
+    """The module after all passes, or after the first one named `context.stop_after`.
+
+    Verifies and dumps after each pass as the context asks. Raises InternalError with the name of
+    the pass that made an invalid module.
+    """
+    runner = _Runner(context)
+    runner.dump(module, "input")
+    for step in pipeline:
+        module = runner.repeat(module, step) if isinstance(step, Repeat) else runner(module, step)
+        if runner.stopped:
+            break
+    return module
+
+
+class _Runner:
+    """Numbers the passes run, for the names of dumps."""
+
+    def __init__(self, context: PassContext) -> None:
+        self.context = context
+        self.stopped = False
+        self.count = 0
+
+    def __call__(self, module: Module, transform: Pass) -> Module:
+        name = transform.__name__
+        changed = transform(module, self.context)
+        self.count += 1
+        if changed is not module:
+            self._verify(changed, name)
+            self.dump(changed, name)
+        self.stopped = name == self.context.stop_after
+        return changed
+
+    def repeat(self, module: Module, group: Repeat) -> Module:
+        for _ in range(group.limit):
+            before = module
+            for transform in group.passes:
+                module = self(module, transform)
+                if self.stopped:
+                    return module
+            if module is before:
+                break
+        return module
+
+    def dump(self, module: Module, name: str) -> None:
+        """Writes `NN_name.hlo`, which parses back to the module."""
+        if self.context.dump_dir is not None:
+            path = self.context.dump_dir / f"{self.count:02}_{name}.hlo"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(module.to_text(), encoding="utf-8")
+
+    def _verify(self, module: Module, name: str) -> None:
+        if not self.context.verify:
+            return
+        try:
+            verify(module)
+        except CcodegenError as error:
+            message = f"the pass {name} made an invalid module: {error.message}"
+            raise InternalError(message, error.location) from error
