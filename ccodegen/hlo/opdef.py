@@ -29,7 +29,8 @@ class OpDef:
     ndarray, or a tuple of values. None: not supported by the evaluator yet.
     `element(scope, instruction, index)`: the scalar value(s) at an output index, as loop IR; such
     ops fuse. `nest(scope, instruction)`: a loop nest of its own from buffers to buffers. See
-    `ops/lowering.py` for both. At most one of the two is set.
+    `ops/lowering.py` for both. Where both are set, `prefers_nest(instruction)` says which one an
+    instruction lowers by.
     `elementwise`: output element i depends on element i of each operand alone.
     `side_effect`: kept although nobody uses the result.
     """
@@ -42,9 +43,16 @@ class OpDef:
     evaluate: Evaluate | None = None
     element: Callable[..., Any] | None = None
     nest: Callable[..., None] | None = None
+    prefers_nest: Callable[[Instruction], bool] | None = None
     elementwise: bool = False
     side_effect: bool = False
     samples: tuple[str, ...] = field(default=())
+
+    def lowers_by_nest(self, instruction: Instruction) -> bool:
+        """Whether `nest`, not `element`, lowers this instruction."""
+        if self.nest is None or self.prefers_nest is None:
+            return self.nest is not None
+        return self.prefers_nest(instruction)
 
 
 _REGISTRY: dict[str, OpDef] = {}

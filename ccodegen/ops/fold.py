@@ -1,0 +1,155 @@
+"""Folding with a computation: what reduce, reduce-window and scan have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ccodegen.hlo.ir import Computation
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.loop.builder import Builder, apply
+from ccodegen.loop.ir import Buffer, Expr
+from ccodegen.ops.lowering import Scope
+from ccodegen.ops.shape_checks import result_types
+from ccodegen.support.element_type import ElementType, Kind, from_dtype
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Arrays: TypeAlias = tuple[Array, ...]
+
+_SEQUENTIAL_UFUNCS = {"add": np.add, "multiply": np.multiply}
+
+
+def fold(
+    evaluator: Any, computation: Computation, initial: Sequence[Array], elements: Iterable[Arrays]
+) -> Arrays:
+    """The accumulators after computation(*accumulators, *element) for each element in order.
+
+    All arrays have one shape: the fold runs for all their positions at once.
+    """
+    accumulators = tuple(
+        np.array(value, t.dtype)
+        for value, t in zip(initial, result_types(computation), strict=True)
+    )
+    for element in elements:
+        accumulators = call_lifted(evaluator, computation, (*accumulators, *element))
+    return accumulators
+
+
+def running(
+    evaluator: Any, computation: Computation, initial: Sequence[Array], inputs: Arrays
+) -> Arrays:
+    """What `fold` over the slices along axis 0 holds after each slice, stacked along axis 0."""
+    ufunc = sequential_ufunc(computation, inputs)
+    if ufunc is not None:
+        rows = np.concatenate([np.broadcast_to(initial[0], (1, *inputs[0].shape[1:])), inputs[0]])
+        with np.errstate(all="ignore"):
+            return (ufunc.accumulate(rows, axis=0)[1:],)
+    types = result_types(computation)
+    results = tuple(np.empty(inputs[0].shape, t.dtype) for t in types)
+    accumulators: Arrays = tuple(np.asarray(v) for v in initial)
+    for turn, element in enumerate(zip(*inputs, strict=True)):
+        accumulators = call_lifted(evaluator, computation, (*accumulators, *element))
+        for result, accumulator in zip(results, accumulators, strict=True):
+            result[turn] = accumulator
+    return results
+
+
+def call_lifted(evaluator: Any, computation: Computation, arguments: Arrays) -> Arrays:
+    """The results of a scalar computation over arrays of equal shape, as arrays of that shape."""
+    types = [p.array_shape.element_type.dtype for p in computation.parameters]
+    converted = [a.astype(t, copy=False) for a, t in zip(arguments, types, strict=True)]
+    results = evaluator.call(computation, *converted)
+    shape = arguments[0].shape
+    return tuple(np.broadcast_to(r, shape) for r in as_tuple(results))
+
+
+def fold_axis(
+    evaluator: Any, computation: Computation, initial: Sequence[Array], inputs: Arrays
+) -> Arrays:
+    """`fold` over the slices along axis 0 of the inputs."""
+    ufunc = sequential_ufunc(computation, inputs)
+    if ufunc is None:
+        return fold(evaluator, computation, initial, zip(*inputs, strict=True))
+    rows = np.concatenate([np.broadcast_to(initial[0], (1, *inputs[0].shape[1:])), inputs[0]])
+    with np.errstate(all="ignore"):
+        return (ufunc.accumulate(rows, axis=0)[-1],)
+
+
+def sequential_ufunc(computation: Computation, inputs: Arrays) -> np.ufunc | None:
+    """The ufunc whose `accumulate` makes the computation's very additions or products in order.
+
+    None where the computation is more than that, or NumPy's operator may not be ours.
+    """
+    ufunc = _SEQUENTIAL_UFUNCS.get(operator_name(computation))
+    types = {p.array_shape.element_type for p in computation.parameters}
+    own = from_dtype(inputs[0].dtype)
+    plain = own.kind in (Kind.SIGNED, Kind.UNSIGNED, Kind.FLOAT) and own.bits >= 8
+    return ufunc if plain and len(inputs) == 1 and types == {own} else None
+
+
+def operator_name(computation: Computation) -> str:
+    """The opcode of a computation that is one op over its two parameters; else ""."""
+    root = computation.root
+    direct = len(root.operands) == 2 and set(root.operands) == set(computation.parameters)
+    return root.op if direct else ""
+
+
+def as_tuple(value: Any) -> Arrays:
+    """The leaves of a value that is an array or a tuple of arrays."""
+    return value if isinstance(value, tuple) else (value,)
+
+
+def from_tuple(values: Arrays) -> Any:
+    """One value as itself, several as a tuple."""
+    return values[0] if len(values) == 1 else values
+
+
+def converted(value: Expr, element_type: ElementType) -> Expr:
+    """The value in another type; itself where it has that type."""
+    return value if value.type is element_type else apply("convert", value, type=element_type)
+
+
+class Accumulators:
+    """The local variables of a lowered fold."""
+
+    def __init__(self, scope: Scope, computation: Computation, initial: Sequence[Expr]) -> None:
+        self._scope = scope
+        self._computation = computation
+        self._variables: tuple[Buffer, ...] = tuple(
+            scope.builder.variable(converted(value, t), "acc")
+            for value, t in zip(initial, result_types(computation), strict=True)
+        )
+
+    def add(self, element: Sequence[Expr]) -> None:
+        """Emits accumulators = computation(*accumulators, *element)."""
+        results = call_scalars(self._scope, self._computation, (*self.values, *element))
+        store_all(self._scope.builder, self._variables, results)
+
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        return tuple(self._scope.builder.load(v) for v in self._variables)
+
+
+def call_scalars(
+    scope: Scope, computation: Computation, arguments: Sequence[Expr]
+) -> tuple[Expr, ...]:
+    """`scope.call` with each argument in the type of its parameter."""
+    types = (p.array_shape.element_type for p in computation.parameters)
+    return scope.call(
+        computation, *(converted(a, t) for a, t in zip(arguments, types, strict=True))
+    )
+
+
+def store_all(builder: Builder, variables: Sequence[Buffer], values: Sequence[Expr]) -> None:
+    """Stores scalars; all values are computed first, as they may read the variables."""
+    if len(values) > 1:
+        values = [builder.let(v) for v in values]
+    for variable, value in zip(variables, values, strict=True):
+        builder.store(variable, (), value)
+
+
+def accumulated(shape: ArrayShape, computation: Computation) -> tuple[ArrayShape, ...]:
+    """The result shapes of a fold over positions of `shape`: one per result of the computation."""
+    return tuple(shape.with_type(t) for t in result_types(computation))

@@ -1,0 +1,99 @@
+"""Windows as long as the axis, padded so that each output folds one more element: cumsum and kin.
+
+A prefix window has size n and n - 1 elements of low padding, so output i folds the init value
+n - 1 - i times and then elements 0 … i. Where the computation leaves the init value as it is when
+applied to it twice, that is what a single running fold holds after element i, bit for bit. A
+suffix window (high padding) folds elements i … n-1; run from the end that is the same only where
+the computation does not mind the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ccodegen.hlo.attributes import Window, WindowDimension
+from ccodegen.hlo.evaluate import Evaluator
+from ccodegen.hlo.ir import Computation, Instruction
+from ccodegen.ops import fold
+from ccodegen.ops.creation import Constant
+from ccodegen.ops.shape_checks import result_types
+from ccodegen.support.element_type import ElementType
+
+_REORDERED = frozenset(["add", "multiply", "and", "or", "xor", "minimum", "maximum"])
+_ANY_ORDER_FLOATS = frozenset({"minimum", "maximum"})
+
+
+@dataclass(frozen=True)
+class RunningFold:
+    """`dimension`: the axis. `backwards`: a suffix window. `exact`: the running fold gives the
+    very bits of the windows; else it gives another rounding of the same sums or products."""
+
+    dimension: int
+    backwards: bool
+    exact: bool
+
+
+def find(
+    window: Window, computation: Computation, sizes: Sequence[int]
+) -> RunningFold | None:
+    """The running fold that equals the windows over an input of these sizes, provided that the
+    init value is neutral (`is_neutral`)."""
+    long = [d for d, w in enumerate(window.dimensions) if w != WindowDimension()]
+    if len(long) != 1:
+        return None
+    d, n = long[0], sizes[long[0]]
+    if window.dimensions[d] == WindowDimension(size=n, pad_low=n - 1):
+        return RunningFold(d, backwards=False, exact=True)
+    if window.dimensions[d] == WindowDimension(size=n, pad_high=n - 1):
+        operator = fold.operator_name(computation)
+        exact = operator in _any_order(result_types(computation)[0])
+        return RunningFold(d, backwards=True, exact=exact) if operator in _REORDERED else None
+    return None
+
+
+def _any_order(element_type: ElementType) -> frozenset[str]:
+    """The operators that give the same bits in any order."""
+    if element_type.is_complex:
+        return frozenset()
+    return _ANY_ORDER_FLOATS if element_type.is_float else _REORDERED
+
+
+def is_neutral(evaluator: Any, computation: Computation, initial: fold.Arrays) -> bool:
+    """Whether the computation of the init values and themselves gives them back, bit for bit."""
+    results = fold.as_tuple(evaluator.call(computation, *initial, *initial))
+    return all(
+        a.dtype == b.dtype and a.tobytes() == b.tobytes()
+        for a, b in zip(results, initial, strict=True)
+    )
+
+
+def with_constant_init(
+    window: Window, computation: Computation, operands: Sequence[Instruction]
+) -> RunningFold | None:
+    """`find` for a reduce-window's operands whose init values are neutral constants."""
+    count = len(operands) // 2
+    found = find(window, computation, operands[0].array_shape.dimensions)
+    initial = [o.attributes for o in operands[count:]]
+    arrays = tuple(a.literal.array for a in initial if isinstance(a, Constant))
+    if found is None or len(arrays) < count:
+        return None
+    return found if is_neutral(Evaluator(), computation, arrays) else None
+
+
+def evaluate(
+    evaluator: Any,
+    computation: Computation,
+    running: RunningFold,
+    inputs: fold.Arrays,
+    initial: fold.Arrays,
+) -> fold.Arrays:
+    moved = tuple(np.moveaxis(x, running.dimension, 0) for x in inputs)
+    ordered = tuple(x[::-1] if running.backwards else x for x in moved)
+    starts = [np.broadcast_to(init, ordered[0].shape[1:]) for init in initial]
+    results = fold.running(evaluator, computation, starts, ordered)
+    restored = (r[::-1] if running.backwards else r for r in results)
+    return tuple(np.moveaxis(r, 0, running.dimension) for r in restored)
