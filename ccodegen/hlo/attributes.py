@@ -128,7 +128,7 @@ class SliceDimension:
 class DimLabels:
     """Which dimension plays which role in a convolution; spatial ones in window order.
 
-    `unknown` labels (`?`) take no part.
+    Labels `?` take no part; `unknown` is how many the input, kernel and output have.
     """
 
     input_batch: int
@@ -140,3 +140,4 @@ class DimLabels:
     output_batch: int
     output_feature: int
     output_spatial: tuple[int, ...]
+    unknown: tuple[int, int, int] = (0, 0, 0)

@@ -78,6 +78,16 @@ class OpaqueShape:
         return "opaque[]"
 
 
+@dataclass(frozen=True)
+class BufferShape(OpaqueShape):
+    """`b(f32[4])`: memory that custom calls pass around; opaque to everything else."""
+
+    array: ArrayShape
+
+    def __str__(self) -> str:
+        return f"b({self.array})"
+
+
 Shape: TypeAlias = ArrayShape | TupleShape | TokenShape | OpaqueShape
 TOKEN = TokenShape()
 
@@ -99,6 +109,8 @@ def shape_text(shape: Shape, layouts: bool = True) -> str:
             comment = f"/*index={i}*/" if i and i % 5 == 0 else ""
             parts.append(comment + shape_text(element, layouts))
         return f"({', '.join(parts)})"
+    if isinstance(shape, BufferShape):
+        return f"b({shape_text(shape.array, layouts)})"
     if not isinstance(shape, ArrayShape):
         return str(shape)
     dims = ",".join(_dimension_texts(shape))
