@@ -1,4 +1,4 @@
-"""Writes batch normalisation out as arithmetic and reductions, as StableHLO's specification does."""
+"""Writes batch normalisation out as arithmetic and reductions, in the order of StableHLO's text."""
 
 from __future__ import annotations
 
