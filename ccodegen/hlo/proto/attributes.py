@@ -23,12 +23,13 @@ from ccodegen.hlo.attributes import (
     WindowDimension,
 )
 from ccodegen.hlo.ir import Computation, Instruction
+from ccodegen.hlo.limits import MAX_RANK
 from ccodegen.hlo.proto.enums import spelling
 from ccodegen.hlo.proto.literals import read_literal
 from ccodegen.hlo.proto.shapes import read_shape
 from ccodegen.hlo.proto.sharding import device_groups, sharding
 from ccodegen.hlo.proto.spelling import braced
-from ccodegen.hlo.shape import ArrayShape, Shape
+from ccodegen.hlo.shape import ArrayShape, Shape, leaves
 from ccodegen.hlo.text.literals import literal_text
 from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.support.errors import InputError
@@ -109,13 +110,9 @@ def _called(number: int) -> Taker:
     return lambda source: source.called[number] if number < len(source.called) else None
 
 
-def _only_called(source: Source) -> Computation | None:
-    """The called computation, if there is one alone (custom-call has a list for several)."""
-    return source.called[0] if len(source.called) == 1 else None
-
-
-def _several_called(source: Source) -> tuple[Computation, ...]:
-    return source.called if len(source.called) > 1 else ()
+def _to_apply(source: Source) -> Computation | None:
+    """The called computation; a custom call has all of its own in a list."""
+    return None if source.proto.opcode == "custom-call" else _called(0)(source)
 
 
 def _branch(number: int) -> Taker:
@@ -160,17 +157,29 @@ def _dim_labels(source: Source) -> DimLabels | None:
     if not source.proto.HasField("convolution_dimension_numbers"):
         return None
     numbers = source.proto.convolution_dimension_numbers
-    return DimLabels(
-        input_batch=numbers.input_batch_dimension,
-        input_feature=numbers.input_feature_dimension,
-        input_spatial=tuple(numbers.input_spatial_dimensions),
-        kernel_input_feature=numbers.kernel_input_feature_dimension,
-        kernel_output_feature=numbers.kernel_output_feature_dimension,
-        kernel_spatial=tuple(numbers.kernel_spatial_dimensions),
-        output_batch=numbers.output_batch_dimension,
-        output_feature=numbers.output_feature_dimension,
-        output_spatial=tuple(numbers.output_spatial_dimensions),
+    lhs, kernel, output = (
+        (
+            getattr(numbers, f"{part}_{first}_dimension"),
+            getattr(numbers, f"{part}_{second}_dimension"),
+            tuple(getattr(numbers, f"{part}_spatial_dimensions")),
+        )
+        for part, first, second in (
+            ("input", "batch", "feature"),
+            ("kernel", "input_feature", "output_feature"),
+            ("output", "batch", "feature"),
+        )
     )
+    unknown = (_unlabelled(lhs), _unlabelled(kernel), _unlabelled(output))
+    return DimLabels(*lhs, *kernel, *output, unknown)
+
+
+def _unlabelled(labels: tuple[int, int, tuple[int, ...]]) -> int:
+    """How many dimensions before the last labelled one have no role."""
+    first, second, spatial = labels
+    positions = {first, second, *spatial}
+    if len(positions) != 2 + len(spatial) or not positions <= set(range(MAX_RANK)):
+        raise InputError("the dimension numbers of the convolution are inconsistent")
+    return 1 + max(positions) - len(positions)
 
 
 def _padding(source: Source) -> tuple[PaddingDimension, ...]:
@@ -185,9 +194,16 @@ def _slice(source: Source) -> tuple[SliceDimension, ...]:
     return tuple(SliceDimension(d.start, d.limit, d.stride) for d in dimensions)
 
 
-def _slice_sizes(source: Source) -> tuple[int, ...] | None:
-    """Of a gather; the collective permute's attribute of this name is not in the proto."""
-    return tuple(source.proto.gather_slice_sizes) if source.proto.opcode == "gather" else None
+def _slice_sizes(source: Source) -> tuple[int, ...] | str | None:
+    """Of a gather, or the slices that a collective permute moves, one list after the other."""
+    if source.proto.opcode == "gather":
+        return tuple(source.proto.gather_slice_sizes)
+    sizes = list(source.proto.dynamic_slice_sizes)
+    moved = [leaf for operand in source.operands for leaf in leaves(operand.shape)]
+    rank = moved[0].rank if moved and isinstance(moved[0], ArrayShape) else 0
+    if not sizes or not rank:
+        return None
+    return braced(braced(sizes[i : i + rank]) for i in range(0, len(sizes), rank))
 
 
 def _comparison_type(source: Source) -> str | None:
@@ -262,9 +278,10 @@ def _prefetch_index(source: Source) -> int | None:
 
 
 def _domain(source: Source) -> str:
+    """The proto's "entry" is the operand's side, which HLO text calls the exit."""
     entry, exit_ = (
         sharding(getattr(source.proto, name)) if source.proto.HasField(name) else "{}"
-        for name in ("domain_entry_sharding", "domain_exit_sharding")
+        for name in ("domain_exit_sharding", "domain_entry_sharding")
     )
     return f'{{kind="sharding", entry={entry}, exit={exit_}}}'
 
@@ -311,7 +328,7 @@ TAKERS: dict[str, Taker] = {
     "batch_group_count": _unless_zero("batch_group_count"),
     "body": _called(0),
     "branch_computations": _branches,
-    "called_computations": _several_called,
+    "called_computations": lambda source: source.called,
     "calls": _called(0),
     "channel_id": _unless_zero("channel_id"),
     "condition": _called(1),
@@ -358,7 +375,7 @@ TAKERS: dict[str, Taker] = {
     "slice": _slice,
     "slice_sizes": _slice_sizes,
     "source_target_pairs": _source_target_pairs,
-    "to_apply": _only_called,
+    "to_apply": _to_apply,
     "transpose_a": _enum("triangular_solve_options.transpose_a", "transpose"),
     "true_computation": _branch(0),
     "type": _comparison_type,

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import NO_METADATA, Computation, Instruction, Metadata
 from ccodegen.hlo.proto.attributes import Source, read_attributes
-from ccodegen.hlo.proto.names import UniqueNames
 from ccodegen.hlo.proto.shapes import read_shape
 from ccodegen.hlo.proto.sharding import sharding
 from ccodegen.hlo.proto.spelling import (
@@ -23,8 +22,9 @@ from ccodegen.hlo.proto.spelling import (
     original_value,
     statistics,
 )
-from ccodegen.hlo.proto.stack_frames import StackFrames
 from ccodegen.hlo.shape import Shape
+from ccodegen.hlo.text.order import parameter_number, side_roots
+from ccodegen.hlo.text.stack_frames import StackFrames
 from ccodegen.support.errors import InputError, UnsupportedError
 from ccodegen.support.location import Location
 
@@ -32,16 +32,15 @@ Defined = TypeVar("Defined")
 
 
 def read_computations(
-    protos: Iterable[Any], frames: StackFrames, file: str
+    protos: Iterable[Any], frames: StackFrames | None, file: str
 ) -> dict[int, Computation]:
     """The computations by id, in the proto's order. Raises InputError, naming the instruction."""
     computations: dict[int, Computation] = {}
-    names = UniqueNames()
     for proto in protos:
         if proto.id in computations:
             raise InputError(f"two computations have the id {proto.id}")
         reader = _ComputationReader(computations, frames, file)
-        computations[proto.id] = reader.read(proto, names.add(proto.name or "computation"))
+        computations[proto.id] = reader.read(proto)
     return computations
 
 
@@ -49,29 +48,32 @@ class _ComputationReader:
     """Reads the instructions of one computation, and knows those it has read by id."""
 
     def __init__(
-        self, computations: Mapping[int, Computation], frames: StackFrames, file: str
+        self, computations: Mapping[int, Computation], frames: StackFrames | None, file: str
     ) -> None:
         self._computations = computations
         self._frames = frames
         self._file = file
-        self._names = UniqueNames()
         self._instructions: dict[int, Instruction] = {}
 
-    def read(self, proto: Any, name: str) -> Computation:
+    def read(self, proto: Any) -> Computation:
         for instruction_proto in proto.instructions:
             self._add(instruction_proto)
         root = self._instructions.get(proto.root_id)
         if root is None:
-            raise InputError(f"the root of computation '{name}' is not defined")
+            raise InputError(f"the root of computation '{proto.name}' is not defined")
         instructions = self._instructions.values()
         thread = "" if proto.execution_thread == "main" else proto.execution_thread
         return Computation(
-            name, _parameters(instructions, name), root, _side_roots(instructions, root), thread
+            name=proto.name,
+            parameters=_parameters(instructions, proto.name),
+            root=root,
+            side_roots=side_roots(instructions, root),
+            execution_thread=thread,
         )
 
     def _add(self, proto: Any) -> None:
         metadata = read_metadata(proto.metadata)
-        location = self._frames.location(proto.metadata) or Location(self._file)
+        location = self._location(metadata)
         try:
             if proto.id in self._instructions:
                 raise InputError(f"its id {proto.id} is another instruction's already")
@@ -80,6 +82,13 @@ class _ComputationReader:
             message = f"instruction '{proto.name}': {error.message}"
             raise type(error)(message, location, error.hint) from None
 
+    def _location(self, metadata: Metadata) -> Location:
+        """Where it stands in the user's program; in the proto's file where nothing says so."""
+        if metadata.source_file:
+            return Location(metadata.source_file, metadata.source_line)
+        source = self._frames.source(metadata.stack_frame_id) if self._frames else None
+        return Location(*source) if source else Location(self._file)
+
     def _instruction(self, proto: Any, metadata: Metadata, location: Location) -> Instruction:
         definition = opdef.find(proto.opcode)
         if definition is None:
@@ -87,12 +96,13 @@ class _ComputationReader:
         operands = _look_up(proto.operand_ids, self._instructions, "operand")
         called = _look_up(proto.called_computation_ids, self._computations, "called computation")
         shape = read_shape(proto.shape)
+        source = Source(proto, operands, called)
         return Instruction(
             op=proto.opcode,
             shape=shape,
             operands=operands,
-            attributes=read_attributes(definition.attributes, Source(proto, operands, called)),
-            name=self._names.add(proto.name or proto.opcode),
+            attributes=read_attributes(definition.attributes, source),
+            name=proto.name,
             metadata=metadata,
             location=location,
             control_predecessors=_look_up(
@@ -113,29 +123,10 @@ def _look_up(
 
 def _parameters(instructions: Iterable[Instruction], name: str) -> tuple[Instruction, ...]:
     found = [i for i in instructions if i.op == "parameter"]
-    found.sort(key=_parameter_number)
-    if [_parameter_number(p) for p in found] != list(range(len(found))):
+    found.sort(key=parameter_number)
+    if [parameter_number(p) for p in found] != list(range(len(found))):
         raise InputError(f"the parameters of computation '{name}' are not numbered 0, 1, 2, …")
     return tuple(found)
-
-
-def _parameter_number(parameter: Instruction) -> int:
-    number: int = getattr(parameter.attributes, "number")  # noqa: B009
-    return number
-
-
-def _side_roots(
-    instructions: Iterable[Instruction], root: Instruction
-) -> tuple[Instruction, ...]:
-    """What nobody uses, and what has a side effect."""
-    used = {o for i in instructions for o in (*i.operands, *i.control_predecessors)}
-    return tuple(
-        i
-        for i in instructions
-        if i is not root
-        and i.op != "parameter"
-        and (i not in used or opdef.get(i.op).side_effect)
-    )
 
 
 def read_metadata(proto: Any) -> Metadata:

@@ -22,7 +22,7 @@ _VALUES = {
     "custom call schedule": ("", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"),
     "custom call version": (
         "",
-        "API_VERSION_ORIGINAL",
+        "",  # API_VERSION_ORIGINAL, which HLO text leaves out
         "API_VERSION_STATUS_RETURNING",
         "API_VERSION_STATUS_RETURNING_UNIFIED",
         "API_VERSION_TYPED_FFI",

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ccodegen.hlo.ir import Alias, Module
+from ccodegen.hlo.ir import Alias, Computation, Module
 from ccodegen.hlo.proto.computations import read_computations
 from ccodegen.hlo.proto.decode import decode
 from ccodegen.hlo.proto.enums import spelling
-from ccodegen.hlo.proto.names import UniqueNames
 from ccodegen.hlo.proto.shapes import read_shape
 from ccodegen.hlo.proto.spelling import braced, frontend_attributes
 from ccodegen.hlo.proto.stack_frames import read_stack_frames
-from ccodegen.hlo.shape import shape_text
+from ccodegen.hlo.text.header import entry_layout_annotation
 from ccodegen.support.errors import InputError
 from ccodegen.support.location import Location
 
@@ -21,8 +20,7 @@ from ccodegen.support.location import Location
 def read(data: bytes, file: str = "<proto>") -> Module:
     """The module of an HloModuleProto or an HloProto. Needs the registry of `ccodegen.ops`.
 
-    Names become HLO identifiers, unique where the text form wants them so. Raises InputError for
-    bytes that are no such proto and for modules that are inconsistent.
+    Raises InputError for bytes that are no such proto and for modules that are inconsistent.
     """
     proto = decode(data, file)
     try:
@@ -39,10 +37,10 @@ def _module(proto: Any, file: str) -> Module:
         raise InputError(f"the entry computation {proto.entry_computation_id} is not defined")
     others = [c for c in computations.values() if c is not entry]
     return Module(
-        name=UniqueNames().add(proto.name or "module"),
+        name=proto.name,
         entry=entry,
         aliases=tuple(map(_alias, proto.input_output_alias.entries)),
-        annotations=tuple(_annotations(proto)),
+        annotations=tuple(_annotations(proto, entry)),
         stack_frames=frames,
         extra_computations=tuple(others),
         file=file,
@@ -58,7 +56,7 @@ def _alias(proto: Any) -> Alias:
     )
 
 
-def _annotations(proto: Any) -> Iterator[tuple[str, str]]:
+def _annotations(proto: Any, entry: Computation) -> Iterator[tuple[str, str]]:
     if proto.schedule.sequences:
         yield "is_scheduled", "true"
     donors = [
@@ -68,12 +66,9 @@ def _annotations(proto: Any) -> Iterator[tuple[str, str]]:
     if donors:
         yield "buffer_donor", f"{{ {', '.join(donors)} }}"
     if proto.HasField("host_program_shape"):
-        yield "entry_computation_layout", _entry_layout(proto.host_program_shape)
+        program = proto.host_program_shape
+        layout = (*map(read_shape, program.parameters), read_shape(program.result))
+        yield from entry_layout_annotation(layout, entry)
     attributes = frontend_attributes(proto.frontend_attributes)
     if attributes:
         yield "frontend_attributes", attributes
-
-
-def _entry_layout(program: Any) -> str:
-    parameters = ", ".join(shape_text(read_shape(p)) for p in program.parameters)
-    return f"{{({parameters})->{shape_text(read_shape(program.result))}}}"

@@ -10,6 +10,7 @@ from ccodegen.hlo.shape import (
     TOKEN,
     UNBOUNDED,
     ArrayShape,
+    BufferShape,
     Layout,
     OpaqueShape,
     Shape,
@@ -35,9 +36,18 @@ def read_shape(proto: Any) -> Shape:
         return TOKEN
     if name == "opaque":
         return OpaqueShape()
+    if name == "buffer":
+        return _buffer_shape(proto)
     if name not in HLO_TYPES:
         raise InputError(f"unknown element type {proto.element_type} in a shape")
     return _array_shape(proto, name)
+
+
+def _buffer_shape(proto: Any) -> BufferShape:
+    inner = [read_shape(element) for element in proto.tuple_shapes]
+    if len(inner) != 1 or not isinstance(inner[0], ArrayShape):
+        raise InputError("a buffer's shape does not hold one array")
+    return BufferShape(inner[0])
 
 
 def _array_shape(proto: Any, type_name: str) -> ArrayShape:

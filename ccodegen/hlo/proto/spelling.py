@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ccodegen.hlo.shape import Shape, TupleShape
+from ccodegen.hlo.text.cursor import Cursor
 from ccodegen.hlo.text.strings import quoted
+from ccodegen.support.errors import InputError
 
 
 def commas(values: Iterable[Any]) -> str:
@@ -20,39 +22,27 @@ def braced(values: Iterable[Any]) -> str:
 
 def backend_config(data: bytes) -> str | None:
     """A dictionary stands as it is, anything else in quotes."""
-    if not data:
-        return None
     text = data.decode("utf-8", "surrogateescape")
-    return text if _is_dictionary(text) else quoted(text)
-
-
-def _is_dictionary(text: str) -> bool:
-    """Whether the text is one balanced `{…}`, braces within string literals aside."""
-    depth, position = 0, 0
-    while position < len(text):
-        character = text[position]
-        if character == '"':
-            position = _string_end(text, position)
-        depth += (character == "{") - (character == "}")
-        position += 1
-        if depth == 0:
-            break
-    return text.startswith("{") and depth == 0 and position == len(text)
-
-
-def _string_end(text: str, start: int) -> int:
-    """The position of the closing quote, or the end of the text."""
-    position = start + 1
-    while position < len(text) and text[position] != '"':
-        position += 2 if text[position] == "\\" else 1
-    return position
+    return _dictionary_or_quoted(text) if text else None
 
 
 def frontend_attributes(proto: Any) -> str | None:
     """`{key="value",other={…}}`, keys in order."""
     entries = sorted((entry.key, entry.value) for entry in proto.map)
-    texts = [f"{k}={v if _is_dictionary(v) else quoted(v)}" for k, v in entries]
+    texts = [f"{key}={_dictionary_or_quoted(value)}" for key, value in entries]
     return braced(texts) if texts else None
+
+
+def _dictionary_or_quoted(text: str) -> str:
+    """One balanced `{…}` without quotes around it, white space in it as HLO text keeps it."""
+    if not text.startswith("{"):
+        return quoted(text)
+    cursor = Cursor(text)
+    try:
+        dictionary = cursor.raw()
+    except InputError:
+        return quoted(text)
+    return dictionary if cursor.at_end() else quoted(text)
 
 
 def statistics(proto: Any) -> str | None:
@@ -86,10 +76,9 @@ def _original_arrays(
         return f"({', '.join(parts)})"
     array = arrays.get(index)
     if array is None or not array.instruction_name:
-        return "{}" if index else ""
+        return "{}"
     position = f" {braced(array.shape_index)}" if array.shape_index else ""
-    text = f'"{array.instruction_name}"{position}'
-    return f"{{{text}}}" if index else text
+    return f"{{{quoted(array.instruction_name)}{position}}}"
 
 
 # The fields of OpMetadata in the order of HLO text; what is 0 or empty is not written.
