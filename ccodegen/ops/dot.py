@@ -1,11 +1,23 @@
-"""dot: sums of products over the contracting dimensions."""
+"""dot: sums of products over the contracting dimensions.
+
+The result's dimensions are the batch dimensions, then the left and the right operand's others. Its
+element type is the declared one. `operand_precision` and `algorithm` allow less precision than ours
+(contraction.accumulator_type) and are not interpreted.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
+from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.loop.ir import Expr, Index
+from ccodegen.ops import contraction
+from ccodegen.ops.fold import Array
+from ccodegen.ops.shape_checks import arrays, dimension_numbers, require
 
 
 @dataclass(frozen=True)
@@ -18,4 +30,101 @@ class DotAttributes(Attributes):
     algorithm: str = attr(AttrKind.ENUM, "")
 
 
-register(OpDef("dot", DotAttributes, arity=(2, 2)))
+def check(instruction: Instruction) -> None:
+    lhs, rhs = arrays("dot", [o.shape for o in instruction.operands[:2]])
+    expected = dot_dimensions(lhs, rhs, _attributes(instruction))
+    (result,) = arrays("dot", [instruction.shape])
+    require(
+        result.dimensions == expected,
+        f"dot of {lhs} and {rhs} has dimensions {list(expected)}, not those of {result}",
+    )
+
+
+def dot_dimensions(lhs: ArrayShape, rhs: ArrayShape, attributes: DotAttributes) -> tuple[int, ...]:
+    """The result's dimensions. Raises InputError where the operands do not fit."""
+    batch = attributes.lhs_batch_dims, attributes.rhs_batch_dims
+    contracting = attributes.lhs_contracting_dims, attributes.rhs_contracting_dims
+    dimension_numbers("dot", batch[0] + contracting[0], lhs.rank)
+    dimension_numbers("dot", batch[1] + contracting[1], rhs.rank)
+    for what, (left, right) in (("batch", batch), ("contracting", contracting)):
+        sizes = [lhs.dimensions[d] for d in left], [rhs.dimensions[d] for d in right]
+        require(
+            sizes[0] == sizes[1],
+            f"dot: the {what} dimensions of {lhs} and {rhs} are {sizes[0]} and {sizes[1]}",
+        )
+    kept = [lhs.dimensions[d] for d in (*batch[0], *free(lhs.rank, batch[0] + contracting[0]))]
+    kept += [rhs.dimensions[d] for d in free(rhs.rank, batch[1] + contracting[1])]
+    return tuple(kept)
+
+
+def free(rank: int, used: tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions that are neither batch nor contracting ones."""
+    return tuple(d for d in range(rank) if d not in used)
+
+
+def evaluate(evaluator: Any, instruction: Instruction, lhs: Array, rhs: Array) -> Array:
+    a = _attributes(instruction)
+    rows = free(lhs.ndim, a.lhs_batch_dims + a.lhs_contracting_dims)
+    columns = free(rhs.ndim, a.rhs_batch_dims + a.rhs_contracting_dims)
+    left = contraction.matrices(lhs, a.lhs_batch_dims, rows, a.lhs_contracting_dims)
+    right = contraction.matrices(rhs, a.rhs_batch_dims, a.rhs_contracting_dims, columns)
+    pairs = ((left[:, :, k], right[:, k]) for k in range(left.shape[2]))
+    sizes = (*left.shape[:2], right.shape[2])
+    accumulator = contraction.accumulator_type(instruction)
+    total = contraction.sum_of_products(pairs, sizes, accumulator)
+    result = instruction.array_shape
+    return contraction.narrowed(total, result.element_type).reshape(result.dimensions)
+
+
+def dot_contraction(instruction: Instruction) -> contraction.Contraction:
+    """Depth: the contracting dimensions, in the order in which they are named."""
+    a = _attributes(instruction)
+    lhs, rhs = (o.array_shape for o in instruction.operands)
+    rows = free(lhs.rank, a.lhs_batch_dims + a.lhs_contracting_dims)
+    columns = free(rhs.rank, a.rhs_batch_dims + a.rhs_contracting_dims)
+    batches = len(a.lhs_batch_dims)
+
+    def lhs_index(batch: Index, row: Index, depth: Index) -> contraction.Place:
+        numbers = a.lhs_batch_dims + rows + a.lhs_contracting_dims
+        return None, _placed(numbers, (*batch, *row, *depth))
+
+    def rhs_index(batch: Index, depth: Index, column: Index) -> contraction.Place:
+        numbers = a.rhs_batch_dims + a.rhs_contracting_dims + columns
+        return None, _placed(numbers, (*batch, *depth, *column))
+
+    def position(index: Index) -> tuple[Index, Index, Index]:
+        return index[:batches], index[batches : batches + len(rows)], index[batches + len(rows) :]
+
+    return contraction.Contraction(
+        batch=tuple(lhs.dimensions[d] for d in a.lhs_batch_dims),
+        rows=tuple(lhs.dimensions[d] for d in rows),
+        columns=tuple(rhs.dimensions[d] for d in columns),
+        depth=tuple(lhs.dimensions[d] for d in a.lhs_contracting_dims),
+        lhs_index=lhs_index,
+        rhs_index=rhs_index,
+        output_index=lambda batch, row, column: (*batch, *row, *column),
+        position=position,
+    )
+
+
+def _placed(numbers: tuple[int, ...], values: Index) -> Index:
+    """The values, each at the place that its number says."""
+    placed: dict[int, Expr] = dict(zip(numbers, values, strict=True))
+    return tuple(placed[d] for d in range(len(numbers)))
+
+
+def _attributes(instruction: Instruction) -> DotAttributes:
+    assert isinstance(instruction.attributes, DotAttributes)
+    return instruction.attributes
+
+
+register(
+    OpDef(
+        "dot",
+        DotAttributes,
+        arity=(2, 2),
+        check=check,
+        evaluate=evaluate,
+        element=contraction.element,
+    )
+)
