@@ -48,10 +48,11 @@ CCG_INLINE ccg_reduced_f32 ccg_reduce_angle_f32(float x)
     uint32_t w2 = ccg_window32(c2, c3, n);
     uint32_t middle = mantissa * w1, low = middle + ccg_product_high32(mantissa, w2);
     uint32_t high = mantissa * w0 + ccg_product_high32(mantissa, w1) + (low < middle ? 1u : 0u);
-    int32_t rest_high = (int32_t)((high << 2) | (low >> 30)), rest_low = (int32_t)(low & 0x3fffffffu);
+    int32_t rest_high = (int32_t)((high << 2) | (low >> 30)) >> 1;
+    int32_t rest_low = (int32_t)(low & 0x7fffffffu), tail = ((rest_high & 0xff) ^ 0x80) - 0x80;
     ccg_reduced_f32 reduced;
-    head = (float)(rest_high - (rest_high & 0xff)) * 0x1p-32f;
-    turn = ccg_fma_f32((float)rest_low, 0x1p-62f, (float)(rest_high & 0xff) * 0x1p-32f);
+    head = (float)(rest_high - tail) * 0x1p-31f;
+    turn = ccg_fma_f32((float)rest_low, 0x1p-62f, (float)tail * 0x1p-31f);
     turn = ccg_fma_f32(head, CCG_HALF_PI_LOW_F32, turn * CCG_HALF_PI_HIGH_F32);
     turn = ccg_fma_f32(head, CCG_HALF_PI_HIGH_F32, turn);
     reduced.angle = a < 0x1.921fb4p-1f ? a : turn;

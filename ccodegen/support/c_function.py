@@ -1,0 +1,349 @@
+"""Runs functions of runtime_c's headers over NumPy arrays, operation by operation.
+
+The strict evaluator's math is the C source itself: the headers are preprocessed with no macro
+defined (so without FMA), parsed by pycparser, and interpreted elementwise with C's conversions.
+The results have the bits of the C functions compiled with -DCCG_STRICT -ffp-contract=off.
+
+The C understood is what those functions use: scalars and structs of scalars, declarations and
+assignments, arithmetic, casts, `?:`, calls, constant tables, `while`, and memcpy as a bit cast.
+Every operand of `?:`, `&&` and `||` is evaluated; a `while` runs until no element wants to go on.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pycparser
+from pycparser import c_ast
+
+from ccodegen.support.c_preprocessor import preprocess
+from ccodegen.support.runtime_c import header_dir
+
+# An array or NumPy scalar of exactly the C type, or a struct: values by field name.
+Value: TypeAlias = Any
+Type: TypeAlias = Any  # np.dtype, or the name of a struct type
+
+HEADERS = ("ccg_scalar.h", "ccg_math_f32.h", "ccg_math_f64.h", "ccg_complex.h")
+BLOCK = 1 << 15  # elements computed at a time, so that intermediate values stay in cache
+
+_C_NAMES = {
+    "int8_t": "signed char",
+    "uint8_t": "unsigned char",
+    "int16_t": "short",
+    "uint16_t": "unsigned short",
+    "int32_t": "int",
+    "uint32_t": "unsigned int",
+    "int64_t": "long long",
+    "uint64_t": "unsigned long long",
+    "size_t": "unsigned long long",
+}
+_TYPES = {
+    **{name: np.dtype(name.removesuffix("_t")) for name in _C_NAMES if name != "size_t"},
+    "size_t": np.dtype(np.uint64),
+    "int": np.dtype(np.int32),
+    "float": np.dtype(np.float32),
+    "double": np.dtype(np.float64),
+}
+_LIMITS = "".join(
+    f"#define INT{n}_MAX {2 ** (n - 1) - 1}\n#define UINT{n}_MAX {2**n - 1}u\n" for n in (8, 16, 32)
+) + "#define INT64_MAX 0x7fffffffffffffff\n#define UINT64_MAX 0xffffffffffffffffu\n"
+
+_ROOTS: dict[str, Callable[..., Value]] = {
+    "sqrt": np.sqrt,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "rint": np.rint,
+    "fabs": np.fabs,
+}
+_LIBRARY = {name + suffix: f for name, f in _ROOTS.items() for suffix in ("", "f")}
+_COMPARISONS: dict[str, Callable[..., Value]] = {
+    "==": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+_ARITHMETIC: dict[str, Callable[..., Value]] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "&": np.bitwise_and,
+    "|": np.bitwise_or,
+    "^": np.bitwise_xor,
+}
+
+
+@dataclass(frozen=True)
+class Function:
+    """A C function: parameters as (name, type), the result's type, and pycparser's body."""
+
+    parameters: tuple[tuple[str, Type], ...]
+    result: Type
+    body: Any
+
+
+@dataclass(frozen=True)
+class Library:
+    """What the headers define: functions, the fields of struct types, constant tables."""
+
+    functions: dict[str, Function]
+    structs: dict[str, dict[str, Type]]
+    tables: dict[str, Value]
+
+
+@functools.cache
+def library() -> Library:
+    """All of runtime_c's scalar functions, parsed once per process."""
+    folder = header_dir()
+    includes = "".join(f'#include "{name}"\n' for name in HEADERS if (folder / name).is_file())
+    typedefs = "".join(f"typedef {c} {name};\n" for name, c in _C_NAMES.items())
+    tree = pycparser.CParser().parse(typedefs + preprocess(_LIMITS + includes, folder))
+    result = Library({}, {}, {})
+    for node in tree.ext:
+        _collect(node, result)
+    return result
+
+
+def call(name: str, *arguments: Any) -> Any:
+    """The C function applied elementwise to arrays, which broadcast.
+
+    Array types are those of the C parameters (a ccg_c64 is a complex64 array, a ccg_c128 a
+    complex128 one). Raises KeyError for an unknown name.
+    """
+    function = library().functions[name]
+    arrays = np.broadcast_arrays(*(np.asarray(a) for a in arguments))
+    shape = arrays[0].shape
+    flat = [a.reshape(-1) for a in arrays]
+    blocks = [
+        _run_block(function, [a[start : start + BLOCK] for a in flat])
+        for start in range(0, max(1, flat[0].size), BLOCK)
+    ]
+    return np.concatenate(blocks).reshape(shape)
+
+
+def _run_block(function: Function, arrays: list[Any]) -> Any:
+    values = [
+        _to_struct(array, kind) if isinstance(kind, str) else array.astype(kind, copy=False)
+        for array, (_, kind) in zip(arrays, function.parameters, strict=True)
+    ]
+    with np.errstate(all="ignore"):
+        result = _run(function, values)
+    if isinstance(result, dict):
+        result = _from_struct(result)
+    return np.broadcast_to(result, arrays[0].shape)
+
+
+def _to_struct(array: Any, name: str) -> dict[str, Value]:
+    fields = library().structs[name]
+    return {"re": array.real.astype(fields["re"]), "im": array.imag.astype(fields["im"])}
+
+
+def _from_struct(value: dict[str, Value]) -> Any:
+    re, im = np.broadcast_arrays(value["re"], value["im"])
+    result = np.empty(re.shape, np.result_type(re.dtype, np.complex64))
+    result.real, result.imag = re, im
+    return result
+
+
+def _collect(node: Any, into: Library) -> None:
+    if isinstance(node, c_ast.FuncDef):
+        declaration = node.decl.type
+        parameters = tuple((p.name, _type_of(p.type)) for p in declaration.args.params)
+        result = _type_of(declaration.type)
+        into.functions[node.decl.name] = Function(parameters, result, node.body)
+    elif isinstance(node, c_ast.Typedef) and isinstance(node.type.type, c_ast.Struct):
+        fields = {f.name: _type_of(f.type) for f in node.type.type.decls}
+        into.structs[node.name] = fields
+    elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.ArrayDecl):
+        kind = _type_of(node.type.type)
+        values = [_constant(e).astype(kind) for e in node.init.exprs]
+        into.tables[node.name] = np.array(values, kind)
+
+
+def _type_of(node: Any) -> Type:
+    name = " ".join(node.type.names)
+    return _TYPES.get(name, name)
+
+
+def _constant(node: Any) -> Value:
+    """C's type for a literal, which here is never of the type long."""
+    text = node.value.lower()
+    if node.type in ("float", "double"):
+        digits = text.rstrip("fl") if not text.startswith("0x") or "p" in text else text
+        value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
+        return np.float32(value) if node.type == "float" else np.float64(value)
+    number = int(text.rstrip("ul"), 0)
+    signed = () if "u" in text else ((np.int32,) if "ll" not in text else ()) + (np.int64,)
+    unsigned = (np.uint32, np.uint64) if "ll" not in text else (np.uint64,)
+    hexadecimal = text.startswith("0x")
+    order = sorted(
+        {*signed, *(unsigned if "u" in text or hexadecimal else ())},
+        key=lambda t: (np.iinfo(t).bits, np.iinfo(t).min == 0),
+    )
+    return next(t(number) for t in order if number <= np.iinfo(t).max)
+
+
+def _promoted(value: Value) -> Value:
+    """C's integer promotion: what is narrower than int becomes int."""
+    if value.dtype.kind in "iub" and value.dtype.itemsize < 4:
+        return value.astype(np.int32)
+    return value
+
+
+def _common(a: Value, b: Value) -> tuple[Value, Value]:
+    """C's usual arithmetic conversions."""
+    a, b = _promoted(a), _promoted(b)
+    floats = [v.dtype for v in (a, b) if v.dtype.kind == "f"]
+    if floats:
+        kind = max(floats, key=lambda t: t.itemsize)
+    else:
+        kind = max((a.dtype, b.dtype), key=lambda t: (t.itemsize, t.kind == "u"))
+    return a.astype(kind, copy=False), b.astype(kind, copy=False)
+
+
+def _divide(a: Value, b: Value) -> Value:
+    """Integers are truncated toward zero. Zero divisors occur where the result is not used."""
+    return np.divide(a, b) if a.dtype.kind == "f" else (a - np.fmod(a, b)) // b
+
+
+def _binary(operator: str, a: Value, b: Value) -> Value:
+    if operator in ("<<", ">>"):
+        a = _promoted(a)
+        shift = np.left_shift if operator == "<<" else np.right_shift
+        return shift(a, b.astype(a.dtype))
+    if operator in ("&&", "||"):
+        both = np.logical_and if operator == "&&" else np.logical_or
+        return np.asarray(both(a != 0, b != 0)).astype(np.int32)
+    a, b = _common(a, b)
+    if operator in _COMPARISONS:
+        return np.asarray(_COMPARISONS[operator](a, b)).astype(np.int32)
+    if operator == "/":
+        return _divide(a, b)
+    return np.fmod(a, b) if operator == "%" else _ARITHMETIC[operator](a, b)
+
+
+def _convert(value: Value, kind: Type) -> Value:
+    return value if isinstance(kind, str) else value.astype(kind, copy=False)
+
+
+def _select(condition: Value, a: Value, b: Value) -> Value:
+    if isinstance(a, dict):
+        return {field: _select(condition, a[field], b[field]) for field in a}
+    a, b = _common(a, b)
+    return np.where(condition != 0, a, b)
+
+
+def _run(function: Function, values: list[Value]) -> Value:
+    scope = _Scope()
+    for (name, kind), value in zip(function.parameters, values, strict=True):
+        scope.declare(name, kind, _convert(value, kind))
+    scope.statements(function.body.block_items)
+    return _convert(scope.result, function.result)
+
+
+class _Scope:
+    """The variables of one call. C's blocks need no scopes: no name is declared twice."""
+
+    def __init__(self) -> None:
+        self.types: dict[str, Type] = {}
+        self.values: dict[str, Value] = {}
+        self.active: Value = None  # inside a loop: which elements are still in it
+        self.result: Value = None
+
+    def declare(self, name: str, kind: Type, value: Value) -> None:
+        self.types[name] = kind
+        self.values[name] = value
+
+    def statements(self, nodes: list[Any]) -> None:
+        for node in nodes:
+            getattr(self, f"_do_{type(node).__name__}")(node)
+
+    def _do_Decl(self, node: Any) -> None:
+        kind = _type_of(node.type)
+        value = {} if isinstance(kind, str) else kind.type(0)
+        if node.init is not None:
+            value = _convert(self.value(node.init), kind)
+        self.declare(node.name, kind, value)
+
+    def _do_Assignment(self, node: Any) -> None:
+        operator = node.op.removesuffix("=")
+        value = self.value(node.rvalue)
+        if operator:
+            value = _binary(operator, self.value(node.lvalue), value)
+        self.assign(node.lvalue, value)
+
+    def assign(self, target: Any, value: Value) -> None:
+        if isinstance(target, c_ast.StructRef):
+            name, field = target.name.name, target.field.name
+            kind = library().structs[self.types[name]][field]
+            self.values[name] = {**self.values[name], field: _convert(value, kind)}
+            return
+        value = _convert(value, self.types[target.name])
+        if self.active is not None:
+            value = np.where(self.active, value, self.values[target.name])
+        self.values[target.name] = value
+
+    def _do_While(self, node: Any) -> None:
+        outer = self.active
+        while True:
+            wanted = self.value(node.cond) != 0
+            self.active = wanted if outer is None else wanted & outer
+            if not np.any(self.active):
+                break
+            self.statements(node.stmt.block_items)
+        self.active = outer
+
+    def _do_FuncCall(self, node: Any) -> None:
+        """memcpy(&to, &from, size): the bits of a variable as another type."""
+        assert node.name.name == "memcpy", node.name.name
+        to, source = (argument.expr.name for argument in node.args.exprs[:2])
+        self.values[to] = np.asarray(self.values[source]).view(self.types[to])
+
+    def _do_Return(self, node: Any) -> None:
+        self.result = self.value(node.expr)
+
+    def value(self, node: Any) -> Value:
+        return getattr(self, f"_of_{type(node).__name__}")(node)
+
+    def _of_ID(self, node: Any) -> Value:
+        return self.values[node.name]
+
+    def _of_Constant(self, node: Any) -> Value:
+        return _constant(node)
+
+    def _of_StructRef(self, node: Any) -> Value:
+        return self.value(node.name)[node.field.name]
+
+    def _of_ArrayRef(self, node: Any) -> Value:
+        return library().tables[node.name.name][self.value(node.subscript)]
+
+    def _of_Cast(self, node: Any) -> Value:
+        return _convert(self.value(node.expr), _type_of(node.to_type.type))
+
+    def _of_UnaryOp(self, node: Any) -> Value:
+        if node.op == "sizeof":
+            return np.uint64(_type_of(node.expr.type).itemsize)
+        value = self.value(node.expr)
+        if node.op == "!":
+            return np.asarray(value == 0).astype(np.int32)
+        value = _promoted(value)
+        return np.negative(value) if node.op == "-" else np.invert(value)
+
+    def _of_BinaryOp(self, node: Any) -> Value:
+        return _binary(node.op, self.value(node.left), self.value(node.right))
+
+    def _of_TernaryOp(self, node: Any) -> Value:
+        values = (self.value(n) for n in (node.cond, node.iftrue, node.iffalse))
+        return _select(*values)
+
+    def _of_FuncCall(self, node: Any) -> Value:
+        name = node.name.name
+        values = [self.value(n) for n in node.args.exprs]
+        if name in _LIBRARY:
+            return _LIBRARY[name](*values)
+        return _run(library().functions[name], values)
