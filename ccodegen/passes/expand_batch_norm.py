@@ -9,6 +9,7 @@ from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.batch_norm import BatchNormAttributes
+from ccodegen.ops.elementwise import MathFunction
 from ccodegen.ops.reduce import ReduceAttributes
 from ccodegen.passes.build import broadcast, derived, is_static, reducer, splat, tuple_of
 from ccodegen.passes.context import PassContext
@@ -74,7 +75,8 @@ class _Writer:
 
     def deviation(self, variance: Instruction) -> Instruction:
         """sqrt(variance + epsilon) in x's shape."""
-        return self.apply("sqrt", self.shifted(variance))
+        square = self.shifted(variance)
+        return derived(self.instruction, "sqrt", square.shape, (square,), MathFunction())
 
     def shifted(self, variance: Instruction) -> Instruction:
         wide = self.spread(variance)
