@@ -15,7 +15,10 @@ def decode(data: bytes, file: str) -> Any:
         module = _attempt(message, data)
         if module is not None and any(c.instructions for c in module.computations):
             return module
-    hint = "an HloModuleProto or HloProto is wanted; the file may be cut short or of another kind"
+    hint = (
+        "the file may be cut short, or of another kind: ccodegen reads HLO text and protos, "
+        "StableHLO text and bytecode, and jax.export files"
+    )
     raise InputError("this is not an HLO proto", Location(file), hint)
 
 

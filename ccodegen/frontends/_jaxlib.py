@@ -1,0 +1,44 @@
+"""The private names of jax and jaxlib that we use. Tested with jax and jaxlib 0.10.2.
+
+As a script it converts StableHLO on its standard input to an HloModuleProto on its standard
+output: jaxlib ends the process, or never returns, for some invalid modules.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def stablehlo_to_hlo_proto(code: str | bytes) -> bytes:
+    """StableHLO text, bytecode or portable artifact → the bytes of an HloModuleProto.
+
+    Raises jaxlib's error for what it does not accept.
+    """
+    from jaxlib import _jax
+
+    computation = _jax.mlir.mlir_module_to_xla_computation(
+        code, use_tuple_args=False, return_tuple=False
+    )
+    proto: bytes = computation.as_serialized_hlo_module_proto()
+    return proto
+
+
+def kept_arguments(lowered: Any) -> tuple[int, ...] | None:
+    """The flat numbers of the arguments that became parameters; None where all of them did."""
+    kept = lowered._lowering.compile_args.get("kept_var_idx")
+    return None if kept is None else tuple(sorted(kept))
+
+
+def _main() -> int:
+    try:
+        proto = stablehlo_to_hlo_proto(sys.stdin.buffer.read())
+    except Exception as error:
+        sys.stderr.write(str(error))
+        return 1
+    sys.stdout.buffer.write(proto)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

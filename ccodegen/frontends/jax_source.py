@@ -1,0 +1,123 @@
+"""JAX programs → HLO: what `jax.jit(f).lower(…)` and `jax.export` give, with their pytrees.
+
+A parameter's argument path, such as `params['w']` or `x[0]`, is its metadata's op_name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ccodegen.frontends import _jaxlib, stablehlo
+from ccodegen.hlo import proto
+from ccodegen.hlo.ir import Module
+from ccodegen.support.errors import InputError, UnsupportedError
+from ccodegen.support.location import Location
+
+
+@dataclass(frozen=True)
+class JaxProgram:
+    """A module with the shape of the call it came from.
+
+    `in_tree` is the PyTreeDef of (args, kwargs) and `out_tree` the result's; `kept` are the flat
+    numbers of the arguments that the program uses, one per parameter of the entry.
+    """
+
+    module: Module
+    in_tree: Any
+    out_tree: Any
+    kept: tuple[int, ...]
+
+    def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The entry's arguments of a call. Raises InputError for another structure."""
+        from jax import tree_util
+
+        leaves, tree = tree_util.tree_flatten((args, kwargs))
+        if tree != self.in_tree:
+            raise InputError(f"the arguments have the structure {tree}, not {self.in_tree}")
+        return [leaves[number] for number in self.kept]
+
+    def unflatten(self, outputs: Sequence[Any]) -> Any:
+        """The call's result of the flat outputs."""
+        return self.out_tree.unflatten(outputs)
+
+
+def is_jax_program(source: Any) -> bool:
+    """Whether `from_object` may take it. Does not import jax."""
+    names = ("compiler_ir", "mlir_module_serialized", "jaxpr", "runtime_executable")
+    return hasattr(source, "in_tree") and any(hasattr(source, name) for name in names)
+
+
+def from_object(source: Any) -> JaxProgram:
+    """The program of a `Lowered`, `Exported` or `Traced`. Raises InputError for a `Compiled`."""
+    if hasattr(source, "mlir_module_serialized"):
+        return from_exported(source)
+    if hasattr(source, "compiler_ir"):
+        return from_lowered(source)
+    if hasattr(source, "jaxpr"):
+        return from_lowered(source.lower(lowering_platforms=("cpu",)))
+    hint = "pass what .lower(…) returns, before .compile()"
+    raise InputError("a compiled JAX function is optimized for XLA's runtime", hint=hint)
+
+
+def trace(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], **jit_options: Any
+) -> JaxProgram:
+    """The program of a JAX-traceable function for arguments of these shapes and types.
+
+    `jit_options` go to `jax.jit` (static_argnums, donate_argnums, …).
+    """
+    stablehlo.require("jax")
+    import jax
+
+    traced = jax.jit(function, **jit_options).trace(*args, **kwargs)
+    return from_object(traced)
+
+
+def from_lowered(lowered: Any) -> JaxProgram:
+    """Of `jax.jit(f).lower(…)`."""
+    data = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
+    kept = _jaxlib.kept_arguments(lowered)
+    return JaxProgram(
+        module=proto.read(data, "<jax>"),
+        in_tree=lowered.in_tree,
+        out_tree=lowered.out_tree,
+        kept=tuple(range(lowered.in_tree.num_leaves)) if kept is None else kept,
+    )
+
+
+def from_exported(exported: Any, file: str = "<jax>") -> JaxProgram:
+    """Of `jax.export.export(…)(…)`. Raises UnsupportedError for symbolic dimensions."""
+    _check_static(exported)
+    return JaxProgram(
+        module=stablehlo.read(exported.mlir_module_serialized, file),
+        in_tree=exported.in_tree,
+        out_tree=exported.out_tree,
+        kept=tuple(exported.module_kept_var_idx),
+    )
+
+
+def deserialize(data: bytes, file: str) -> JaxProgram:
+    """Of the bytes that `Exported.serialize()` gives. Raises InputError where they are bad."""
+    stablehlo.require("jax")
+    from jax import export
+
+    try:
+        exported = export.deserialize(bytearray(data))
+    except ImportError as error:
+        hint = "install it: pip install flatbuffers"
+        raise InputError(f"reading a jax.export file: {error}", hint=hint) from None
+    except Exception as error:  # flatbuffers raises what the bytes make it stumble over
+        message = f"this jax.export file is damaged: {error}"
+        raise InputError(message, Location(file)) from None
+    return from_exported(exported, file)
+
+
+def _check_static(exported: Any) -> None:
+    for aval in exported.in_avals:
+        if not all(isinstance(size, int) for size in aval.shape):
+            raise UnsupportedError(
+                f"an argument of the exported function has the symbolic shape {aval.shape}",
+                hint="export it for fixed shapes",
+            )
