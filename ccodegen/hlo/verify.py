@@ -107,9 +107,19 @@ def _verify_alias(entry: Computation, alias: Alias) -> None:
         raise InputError(f"input_output_alias: there is no parameter {alias.parameter}")
     output = _element(entry.root.shape, alias.output_index)
     parameter = _element(entry.parameters[alias.parameter].shape, alias.parameter_index)
-    if not compatible(output, parameter):
+    if not _same_memory(output, parameter):
         message = f"the result {output} cannot share memory with the parameter {parameter}"
         raise InputError(f"input_output_alias: {message}")
+
+
+def _same_memory(a: Shape, b: Shape) -> bool:
+    """Whether the values are arrays of one element type and size, if not of one shape."""
+    return (
+        isinstance(a, ArrayShape)
+        and isinstance(b, ArrayShape)
+        and a.element_type is b.element_type
+        and a.size == b.size
+    )
 
 
 def _element(shape: Shape, index: Iterable[int]) -> Shape:

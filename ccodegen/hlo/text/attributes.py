@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ccodegen.hlo.attributes import (
@@ -15,7 +16,8 @@ from ccodegen.hlo.attributes import (
     WindowDimension,
 )
 from ccodegen.hlo.ir import Computation
-from ccodegen.hlo.shape import Shape, shape_text
+from ccodegen.hlo.literal import Literal
+from ccodegen.hlo.shape import ArrayShape, Layout, Shape, shape_text
 from ccodegen.hlo.text.cursor import Cursor
 from ccodegen.hlo.text.literals import literal_text, parse_literal
 from ccodegen.hlo.text.shapes import parse_shape
@@ -221,8 +223,16 @@ def _labels(letters: str, ends: tuple[int, int], spatial: tuple[int, ...], unkno
     return "".join(texts)
 
 
-def _literal(cursor: Cursor) -> Any:
+def _literal(cursor: Cursor) -> Literal:
     return parse_literal(cursor, parse_shape(cursor))
+
+
+def _literal_text(literal: Literal) -> str:
+    """`s32[2]{0} {1, 2}`: without its layout the shape would take the literal for one."""
+    shape = literal.shape
+    if isinstance(shape, ArrayShape):
+        shape = replace(shape, layout=Layout(tuple(reversed(range(shape.rank)))))
+    return f"{shape_text(shape)} {literal_text(literal)}"
 
 
 def _ints_text(values: tuple[int, ...]) -> str:
@@ -259,6 +269,6 @@ _WRITERS: dict[AttrKind, Callable[[Any], str]] = {
     AttrKind.PADDING: _padding_text,
     AttrKind.SLICE: _slice_text,
     AttrKind.DIM_LABELS: _dim_labels_text,
-    AttrKind.LITERAL: lambda literal: f"{shape_text(literal.shape)} {literal_text(literal)}",
+    AttrKind.LITERAL: _literal_text,
     AttrKind.RAW: str,
 }

@@ -82,6 +82,9 @@ def _numbers(data: bytes, shape: ArrayShape) -> Array:
         if data.replace(b",", b" ").strip():
             raise BadNumber(0, "expected no element: the shape is empty")
         return np.zeros(0, shape.element_type.dtype)
+    underscore = data.find(b"_")  # Python's own conversions allow it
+    if underscore >= 0:
+        raise BadNumber(data.count(b",", 0, underscore), "expected a number without '_'")
     if data.count(b",") <= _MAX_TEXTS:
         return from_texts(data.split(b","), shape.element_type)
     parts, done, rest = [], 0, data

@@ -177,7 +177,8 @@ def _float_texts(values: Array, element_type: ElementType) -> list[str]:
         unique, inverse = np.unique(bits, return_inverse=True)
         table = _float_texts(unique.view(values.dtype), element_type)
         return [table[i] for i in inverse.tolist()]
-    wide = values.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        wide = values.astype(np.float64)
     texts = _shortest(wide, bits, element_type)
     for i in np.flatnonzero(np.isnan(wide)).tolist():
         texts[i] = _nan_text(int(bits[i]), element_type)
