@@ -1,0 +1,306 @@
+"""The scalar operators, one row each: result type, meaning in NumPy, spelling in C.
+
+Names are HLO's opcodes; a comparison carries its direction (`compare-lt`, `compare-total-lt`).
+Operands have one type, which is the result's too, unless the row says otherwise. `reduce-precision`
+takes the numbers of exponent and mantissa bits as u32 constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ccodegen.loop import scalar_numpy as ref
+from ccodegen.loop.spelling import (
+    Speller,
+    bitcast,
+    bitwise,
+    converted,
+    function,
+    headers,
+    infix,
+    inverted,
+    negated,
+    template,
+    total_order,
+    widened,
+    wrapping,
+)
+from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.support.errors import UnsupportedError
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+PRED = ElementType.PRED
+
+
+def _same(t: ElementType) -> ElementType:
+    return t
+
+
+def _pred(t: ElementType) -> ElementType:
+    return PRED
+
+
+def _component(t: ElementType) -> ElementType:
+    return t.component
+
+
+def _complex(t: ElementType) -> ElementType:
+    return ElementType.C128 if t is ElementType.F64 else ElementType.C64
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One row. `c`: how to write it, by the kind of its operands. `result`: of the operand type;
+    not asked for conversions."""
+
+    name: str
+    arity: int
+    numpy: ref.Compute
+    c: Mapping[Kind, Speller]
+    result: Callable[[ElementType], ElementType] = _same
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A C expression with `{0}`, `{1}`, … for the arguments, and the headers it needs."""
+
+    template: str
+    headers: frozenset[str]
+
+
+def evaluate(
+    operator: str,
+    arrays: Sequence[Array],
+    types: Sequence[ElementType],
+    result: ElementType,
+) -> Array:
+    """The operator over arrays of one shape (or scalars), element by element."""
+    with np.errstate(all="ignore"):
+        return np.asarray(OPERATORS[operator].numpy(result, *arrays))
+
+
+def check(operator: str, types: Sequence[ElementType], result: ElementType) -> str:
+    """What is wrong with an application, as the end of a sentence; empty if nothing is."""
+    row = OPERATORS.get(operator)
+    if row is None:
+        return "there is no such operator"
+    if len(types) != row.arity:
+        return f"it takes {row.arity} arguments, not {len(types)}"
+    if operator in _CONVERSIONS:
+        return ""
+    if any(t is not own for t, own in zip(types, _expected(operator, types), strict=True)):
+        return f"it does not take {', '.join(t.text for t in types)}"
+    if _operand_type(operator, types).kind not in row.c:
+        return f"it is not defined for {_operand_type(operator, types).text}"
+    expected = row.result(_operand_type(operator, types))
+    return "" if result is expected else f"it gives {expected.text}, not {result.text}"
+
+
+def spell(operator: str, types: Sequence[ElementType], result: ElementType) -> Spelling:
+    """The operator in C. Raises UnsupportedError for types it does not take."""
+    text = _text(operator, types, result)
+    return Spelling(text, headers(text))
+
+
+def _operand_type(operator: str, types: Sequence[ElementType]) -> ElementType:
+    return types[1] if operator == "select" else types[0]
+
+
+def _expected(operator: str, types: Sequence[ElementType]) -> tuple[ElementType, ...]:
+    """The types the arguments must have, given the first one that is free."""
+    if operator == "select":
+        return (PRED, types[1], types[1])
+    if operator == "reduce-precision":
+        return (types[0], ElementType.U32, ElementType.U32)
+    return (types[0],) * len(types)
+
+
+def _text(operator: str, types: Sequence[ElementType], result: ElementType) -> str:
+    if operator in _CONVERSIONS:
+        return _CONVERSIONS[operator](types[0], result)
+    row, own = OPERATORS[operator], _operand_type(operator, types)
+    speller = row.c.get(own.kind)
+    if speller is None:
+        raise UnsupportedError(f"{operator} of {own.text} has no spelling in C")
+    if own.is_float and own.bits < 32 and operator != "select":
+        wide = types.count(own)
+        return widened(speller(ElementType.F32), own, wide, narrow_result=result is own)
+    return speller(own)
+
+
+def _row(
+    name: str,
+    arity: int,
+    numpy: ref.Compute,
+    pred: Speller | None = None,
+    integer: Speller | None = None,
+    index: Speller | None = None,
+    real: Speller | None = None,
+    complex_: Speller | None = None,
+    result: Callable[[ElementType], ElementType] = _same,
+) -> Operator:
+    kinds = {
+        Kind.PRED: pred,
+        Kind.SIGNED: integer,
+        Kind.UNSIGNED: integer,
+        Kind.INDEX: index,
+        Kind.FLOAT: real,
+        Kind.COMPLEX: complex_,
+    }
+    return Operator(name, arity, numpy, {k: s for k, s in kinds.items() if s}, result)
+
+
+def _math(opcode: str, name: str, arity: int = 1) -> Operator:
+    """A function of runtime_c on floats and complex numbers, and of that name there."""
+    call = function(name, arity)
+    return _row(opcode, arity, ref.math(name), real=call, complex_=call)
+
+
+def _rounding(opcode: str, numpy: ref.Compute) -> Operator:
+    return _row(opcode, 1, numpy, real=function(opcode.replace("-", "_"), 1))
+
+
+def _integer(opcode: str, name: str, arity: int, numpy: ref.Compute) -> Operator:
+    return _row(opcode, arity, numpy, integer=function(name, arity))
+
+
+def _bitwise(opcode: str, symbol: str, pred: str, numpy: Any) -> Operator:
+    return _row(opcode, 2, ref.plain(numpy), pred=infix(pred), integer=bitwise(symbol))
+
+
+def _comparison(direction: str, symbol: str, numpy: Any) -> Operator:
+    complex_ = function(direction) if direction in ("eq", "ne") else None
+    plain = infix(symbol)
+    return _row(f"compare-{direction}", 2, ref.compare(numpy), plain, plain, plain, plain, complex_,
+                result=_pred)
+
+
+def _total_comparison(direction: str, symbol: str, numpy: Any) -> Operator:
+    return _row(f"compare-total-{direction}", 2, ref.compare_total(numpy),
+                real=total_order(symbol), result=_pred)
+
+
+_COMPARISONS = (
+    ("eq", "==", np.equal),
+    ("ne", "!=", np.not_equal),
+    ("lt", "<", np.less),
+    ("le", "<=", np.less_equal),
+    ("gt", ">", np.greater),
+    ("ge", ">=", np.greater_equal),
+)
+_CONVERSIONS = {"convert": converted, "bitcast-convert": bitcast}
+_CHOICE = template("{0} ? {1} : {2}")
+
+_ROWS = (
+    _row(
+        "add", 2, ref.logical(np.logical_or, ref.plain(np.add)), infix("|"),
+        wrapping("+", "add"), infix("+"), infix("+"), function("add"),
+    ),
+    _row(
+        "subtract", 2, ref.logical(np.logical_xor, ref.plain(np.subtract)), infix("!="),
+        wrapping("-", "subtract"), infix("-"), infix("-"), function("subtract"),
+    ),
+    _row(
+        "multiply", 2,
+        ref.logical(
+            np.logical_and,
+            ref.by_kind(ref.plain(np.multiply), ref.plain(np.multiply), ref.math("multiply")),
+        ),
+        infix("&"), wrapping("*", "multiply"), infix("*"), infix("*"), function("multiply"),
+    ),
+    _row(
+        "divide", 2,
+        ref.by_kind(ref.divide_integer, ref.plain(np.true_divide), ref.math("divide")),
+        integer=function("divide"), index=infix("/"), real=infix("/"), complex_=function("divide"),
+    ),
+    _row(
+        "remainder", 2, ref.by_kind(ref.remainder_integer, ref.plain(np.fmod)),
+        integer=function("remainder"), index=infix("%"), real=function("remainder"),
+    ),
+    _row(
+        "power", 2, ref.by_kind(ref.power_integer, ref.math("pow"), ref.math("pow")),
+        integer=function("power"), real=function("pow"), complex_=function("pow"),
+    ),
+    _row(
+        "maximum", 2, ref.logical(np.logical_or, ref.maximum), infix("|"),
+        function("maximum"), function("maximum"), function("maximum"),
+    ),
+    _row(
+        "minimum", 2, ref.logical(np.logical_and, ref.minimum), infix("&"),
+        function("minimum"), function("minimum"), function("minimum"),
+    ),
+    _row(
+        "clamp", 3, ref.clamp, integer=function("clamp", 3), real=function("clamp", 3),
+    ),
+    _row(
+        "select", 3, ref.select, _CHOICE, _CHOICE, _CHOICE, _CHOICE, _CHOICE,
+    ),
+    _row(
+        "negate", 1, ref.negate, integer=negated, index=template("-{0}"),
+        real=template("-{0}"), complex_=function("negate", 1),
+    ),
+    _row(
+        "abs", 1, ref.by_kind(ref.plain(np.abs), ref.plain(np.abs), ref.math("abs")),
+        integer=function("abs", 1), real=function("abs", 1), complex_=function("abs", 1),
+        result=_component,
+    ),
+    _row(
+        "sign", 1, ref.by_kind(ref.plain(np.sign), ref.sign_float, ref.math("sign")),
+        integer=function("sign", 1), real=function("sign", 1), complex_=function("sign", 1),
+    ),
+    _row("not", 1, ref.logical(np.logical_not, ref.invert), template("!{0}"), inverted),
+    _bitwise("and", "&", "&&", np.bitwise_and),
+    _bitwise("or", "|", "||", np.bitwise_or),
+    _bitwise("xor", "^", "!=", np.bitwise_xor),
+    _integer("shift-left", "shift_left", 2, ref.shift_left),
+    _integer("shift-right-logical", "shift_right_logical", 2, ref.shift_right_logical),
+    _integer("shift-right-arithmetic", "shift_right_arithmetic", 2, ref.shift_right_arithmetic),
+    _integer("count-leading-zeros", "clz", 1, ref.count_leading_zeros),
+    _integer("popcnt", "popcnt", 1, ref.popcnt),
+    _integer("mulhi", "mulhi", 2, ref.mulhi),
+    _rounding("floor", ref.plain(np.floor)),
+    _rounding("ceil", ref.plain(np.ceil)),
+    _rounding("round-nearest-even", ref.plain(np.rint)),
+    _rounding("round-nearest-afz", ref.round_nearest_afz),
+    _row("is-finite", 1, lambda result, a: np.asarray(np.isfinite(ref.wide(a))),
+         real=function("is_finite", 1), result=_pred),
+    _row("real", 1, ref.component(np.real), complex_=function("real", 1), result=_component),
+    _row("imag", 1, ref.component(np.imag), complex_=function("imag", 1), result=_component),
+    _row(
+        "complex", 2, ref.make_complex,
+        real=lambda t: f"ccg_complex_{_complex(t).text}({{0}}, {{1}})", result=_complex,
+    ),
+    _row("reduce-precision", 3, ref.reduce_precision, real=function("reduce_precision", 3)),
+    Operator("convert", 1, ref.convert, {}),
+    Operator("bitcast-convert", 1, ref.bitcast, {}),
+    _math("acos", "acos"),
+    _math("acosh", "acosh"),
+    _math("asin", "asin"),
+    _math("asinh", "asinh"),
+    _math("atan2", "atan2", 2),
+    _math("atanh", "atanh"),
+    _math("cbrt", "cbrt"),
+    _math("cosine", "cos"),
+    _math("cosh", "cosh"),
+    _math("erf", "erf"),
+    _math("exponential", "exp"),
+    _math("exponential-minus-one", "expm1"),
+    _math("log", "log"),
+    _math("log-plus-one", "log1p"),
+    _math("logistic", "logistic"),
+    _math("rsqrt", "rsqrt"),
+    _math("sine", "sin"),
+    _math("sinh", "sinh"),
+    _math("sqrt", "sqrt"),
+    _math("tan", "tan"),
+    _math("tanh", "tanh"),
+    *(_comparison(*c) for c in _COMPARISONS),
+    *(_total_comparison(*c) for c in _COMPARISONS),
+)
+
+OPERATORS: Mapping[str, Operator] = {row.name: row for row in _ROWS}
