@@ -36,15 +36,21 @@ def _expand_bitcast(instruction: Instruction) -> Instruction:
         return instruction
     (operand,) = instruction.operands
     source, target = operand.array_shape, instruction.array_shape
-    outward, order = _major_to_minor(source), _major_to_minor(target)
-    physical = transpose(instruction, operand, outward)
-    resized = reshape(instruction, physical, [target.dimensions[d] for d in order])
-    inverse = sorted(range(len(order)), key=order.__getitem__)
-    logical = transpose(instruction, resized, inverse)
+    logical = _reinterpreted(instruction, operand)
     if source.element_type is not target.element_type:
         return derived(instruction, "bitcast-convert", target, (logical,))
     # An op of its own even where nothing moves: the next bitcast reads this one's layout.
     return derived(instruction, "copy", target, (logical,))
+
+
+def _reinterpreted(instruction: Instruction, operand: Instruction) -> Instruction:
+    source, target = operand.array_shape, instruction.array_shape
+    outward, order = _major_to_minor(source), _major_to_minor(target)
+    if source.dimensions == target.dimensions and outward == order:
+        return operand
+    physical = transpose(instruction, operand, outward)
+    resized = reshape(instruction, physical, [target.dimensions[d] for d in order])
+    return transpose(instruction, resized, sorted(range(len(order)), key=order.__getitem__))
 
 
 def _is_plain(instruction: Instruction) -> bool:

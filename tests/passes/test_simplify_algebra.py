@@ -10,6 +10,7 @@ from tests.passes.checking import DEFAULT, STRICT, leaves_alone, rewrites
 F = "x = f32[5] parameter(0)\n y = f32[5] parameter(1)\n"
 S = "x = s32[5] parameter(0)\n y = s32[5] parameter(1)\n"
 P = "x = pred[5] parameter(0)\n y = pred[5] parameter(1)\n"
+X = F + "ROOT r = f32[5] copy(x)"
 
 
 def splat(element_type: str, value: str, name: str = "k") -> str:
@@ -18,13 +19,13 @@ def splat(element_type: str, value: str, name: str = "k") -> str:
 
 
 CASES = {
-    "x + -0 → x": (F + splat("f32", "-0") + "ROOT r = f32[5] add(k, x)", F + "ROOT r = f32[5] copy(x)"),
-    "x - 0 → x": (F + splat("f32", "0") + "ROOT r = f32[5] subtract(x, k)", F + "ROOT r = f32[5] copy(x)"),
+    "x + -0 → x": (F + splat("f32", "-0") + "ROOT r = f32[5] add(k, x)", X),
+    "x - 0 → x": (F + splat("f32", "0") + "ROOT r = f32[5] subtract(x, k)", X),
     "x + -y → x - y": (
         F + "n = f32[5] negate(y)\n ROOT r = f32[5] add(n, x)",
         F + "ROOT r = f32[5] subtract(x, y)",
     ),
-    "x * 1 → x": (F + splat("f32", "1") + "ROOT r = f32[5] multiply(x, k)", F + "ROOT r = f32[5] copy(x)"),
+    "x * 1 → x": (F + splat("f32", "1") + "ROOT r = f32[5] multiply(x, k)", X),
     "integer x * 0 → 0": (
         S + splat("s32", "0") + "ROOT r = s32[5] multiply(x, k)",
         S + splat("s32", "0") + "ROOT r = s32[5] copy(k)",
@@ -39,11 +40,11 @@ CASES = {
     ),
     "--x → x": (
         F + "n = f32[5] negate(x)\n ROOT r = f32[5] negate(n)",
-        F + "ROOT r = f32[5] copy(x)",
+        X,
     ),
     "max(x, -inf) → x": (
         F + splat("f32", "-inf") + "ROOT r = f32[5] maximum(k, x)",
-        F + "ROOT r = f32[5] copy(x)",
+        X,
     ),
     "integer x^2 → x * x": (
         S + splat("s32", "2") + "ROOT r = s32[5] power(x, k)",
@@ -70,7 +71,8 @@ CASES = {
         S + "ROOT r = s32[5] not(x)",
     ),
     "select(p, true, false) → p": (
-        P + splat("pred", "true", "t") + splat("pred", "false", "f") + "ROOT r = pred[5] select(x, t, f)",
+        P + splat("pred", "true", "t") + splat("pred", "false", "f")
+        + "ROOT r = pred[5] select(x, t, f)",
         P + "ROOT r = pred[5] copy(x)",
     ),
     "x != false → x": (
@@ -118,7 +120,9 @@ KEPT = {
     "x * 0 is NaN for inf": F + splat("f32", "0") + "ROOT r = f32[5] multiply(x, k)",
     "x - x is NaN for inf": F + "ROOT r = f32[5] subtract(x, x)",
     "x / 3 rounds twice": F + splat("f32", "3") + "ROOT r = f32[5] divide(x, k)",
-    "not(a < b) is true for NaN": F + "c = pred[5] compare(x, y), direction=LT\n ROOT r = pred[5] not(c)",
+    "not(a < b) is true for NaN": (
+        F + "c = pred[5] compare(x, y), direction=LT\n ROOT r = pred[5] not(c)"
+    ),
     "x == x is false for NaN": F + "ROOT r = pred[5] compare(x, x), direction=EQ",
     "s8 → f32 → u8 saturates": (
         "x = s8[5] parameter(0)\n c = f32[5] convert(x)\n ROOT r = u8[5] convert(c)"
