@@ -45,7 +45,7 @@ def running(
     if ufunc is not None:
         rows = np.concatenate([np.broadcast_to(initial[0], (1, *inputs[0].shape[1:])), inputs[0]])
         with np.errstate(all="ignore"):
-            return (ufunc.accumulate(rows, axis=0)[1:],)
+            return (ufunc.accumulate(rows, axis=0, dtype=rows.dtype)[1:],)
     types = result_types(computation)
     results = tuple(np.empty(inputs[0].shape, t.dtype) for t in types)
     accumulators: Arrays = tuple(np.asarray(v) for v in initial)
@@ -74,7 +74,7 @@ def fold_axis(
         return fold(evaluator, computation, initial, zip(*inputs, strict=True))
     rows = np.concatenate([np.broadcast_to(initial[0], (1, *inputs[0].shape[1:])), inputs[0]])
     with np.errstate(all="ignore"):
-        return (ufunc.accumulate(rows, axis=0)[-1],)
+        return (ufunc.accumulate(rows, axis=0, dtype=rows.dtype)[-1],)
 
 
 def sequential_ufunc(computation: Computation, inputs: Arrays) -> np.ufunc | None:
