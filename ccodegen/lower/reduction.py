@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.elements import Elements, call
 from ccodegen.lower.kernel_builder import Values
@@ -96,30 +96,32 @@ def reduce_in_lanes(elements: Elements, reduction: Reduction, at: Index, lanes: 
         with builder.loop(count, "l", LoopKind.VECTOR) as lane:
             last = apply("add", base, lane)
             value = elements.value(source, reduction.input_index(at, (*turns, last)))
-            _fold_into(accumulators, (lane,), operator, value, elements)
+            fold_into(builder, accumulators, (lane,), operator, value)
 
     with builder.loops(outer, "r") as turns:
         with builder.loop(extent // lanes, "r") as block:
             accumulate(turns, apply("multiply", block, index(lanes)), lanes)
         if extent % lanes:
             accumulate(turns, index(extent - extent % lanes), extent % lanes)
-    _join_lanes(elements, accumulators, operator)
+    join_lanes(builder, accumulators, operator)
     initial = elements.value(reduction.initial[0], ())
     total = Load(accumulators, (index(0),))
     return (builder.let(apply(operator, initial, total), reduction.instruction.name),)
 
 
-def _join_lanes(elements: Elements, accumulators: Buffer, operator: str) -> None:
-    """lane l takes lane l + half, then half of the half, …"""
-    builder, half = elements.builder, accumulators.size // 2
+def join_lanes(builder: Builder, accumulators: Buffer, operator: str) -> None:
+    """Lane l takes lane l + half, then half of the half, … until lane 0 has all of them.
+
+    The number of lanes is a power of two.
+    """
+    half = accumulators.size // 2
     while half:
         with builder.loop(half, "l") as lane:
-            other = Load(accumulators, builder.simplify((apply("add", lane, index(half)),)))
-            _fold_into(accumulators, (lane,), operator, other, elements)
+            other = Load(accumulators, (apply("add", lane, index(half)),))
+            fold_into(builder, accumulators, (lane,), operator, other)
         half //= 2
 
 
-def _fold_into(
-    buffer: Buffer, at: Index, operator: str, value: Expr, elements: Elements
-) -> None:
-    elements.builder.store(buffer, at, apply(operator, Load(buffer, at), value))
+def fold_into(builder: Builder, buffer: Buffer, at: Index, operator: str, value: Expr) -> None:
+    """buffer[at] = buffer[at] operator value."""
+    builder.store(buffer, at, apply(operator, Load(buffer, at), value))

@@ -75,7 +75,7 @@ def _computed_twice(work: Work, found: tuple[Reduction, ...]) -> set[Instruction
 def _needed(roots: tuple[Instruction, ...], work: Work) -> set[Instruction]:
     """What a pass computes: up to inputs and to reduces, which earlier passes have computed."""
     needed: set[Instruction] = set()
-    pending = [r for r in roots]
+    pending = list(roots)
     while pending:
         instruction = pending.pop()
         if instruction in needed or instruction in work.job.inputs or instruction.op == "reduce":

@@ -1,0 +1,65 @@
+"""Contractions: a dot or convolution with what is fused before and after it.
+
+Three forms, by size and by which index runs along memory: register tiles over packed panels, a
+block of columns side by side, or one sum after the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.builder import const
+from ccodegen.loop.ir import Expr, Index
+from ccodegen.lower.elements import guarded
+from ccodegen.lower.job import Work
+from ccodegen.ops.contraction import Contraction, Place, accumulator_type, contraction
+from ccodegen.ops.fold import converted
+from ccodegen.support.element_type import ElementType
+
+
+@dataclass(frozen=True)
+class Product:
+    """The hero of a contraction kernel, with access to the elements of both matrices."""
+
+    work: Work
+    hero: Instruction
+
+    @cached_property
+    def shape(self) -> Contraction:
+        return contraction(self.hero)
+
+    @cached_property
+    def type(self) -> ElementType:
+        """Of the accumulator, to which the elements of both matrices are converted."""
+        return accumulator_type(self.hero)
+
+    @property
+    def zero(self) -> Expr:
+        return const(self.type, 0)
+
+    def lhs(self, batch: Index, row: Index, depth: Index) -> Expr:
+        return self._entry(0, self.shape.lhs_index(batch, row, depth))
+
+    def rhs(self, batch: Index, depth: Index, column: Index) -> Expr:
+        return self._entry(1, self.shape.rhs_index(batch, depth, column))
+
+    def finish(self, batch: Index, row: Index, column: Index, total: Expr) -> None:
+        """The epilogue: stores the outputs that are made from one sum."""
+        at = self.shape.output_index(batch, row, column)
+        value = converted(total, self.hero.array_shape.element_type)
+        self.work.elements.know(self.hero, at, (value,))
+        for output in self.work.job.outputs:
+            self.work.store(output, at)
+
+    def _entry(self, number: int, place: Place) -> Expr:
+        condition, at = place
+
+        def value() -> Expr:
+            operand = self.work.elements.value(self.hero.operands[number], at)
+            return converted(operand, self.type)
+
+        if condition is None:
+            return value()
+        return guarded(self.work.builder, condition, value, lambda: self.zero)

@@ -1,0 +1,263 @@
+"""Decides which instructions become one kernel. Changes nothing.
+
+Consumers first: an instruction joins the group of its readers where all of them are in one group
+that can take it; it is copied into several groups where it costs nothing to compute; otherwise it
+begins a group of its own, as its output. What a group may hold is what `lower` has a plan for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.ir import Computation, Instruction
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.cost import is_dear
+from ccodegen.ops.movement import Broadcast
+from ccodegen.ops.reduce import ReduceAttributes
+
+CONTRACTIONS = frozenset({"dot", "convolution"})
+_FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
+_MOVEMENT = frozenset({"broadcast", "reshape", "transpose", "slice", "reverse", "convert", "copy"})
+_NOT_COMPUTED = frozenset(
+    {"parameter", "constant", "tuple", "get-tuple-element", "while", "conditional", "fusion"}
+)
+_MOST_MEMBERS = 64
+_MOST_INPUTS = 24
+_SMALL_CONCATENATE = 1024
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What the reduces of a group have in common: the operand's dimensions, those kept."""
+
+    dimensions: tuple[int, ...]
+    kept: tuple[int, ...]
+
+    @property
+    def row_dimensions(self) -> tuple[int, ...]:
+        return tuple(self.dimensions[d] for d in self.kept)
+
+    @property
+    def keeps_last(self) -> bool:
+        """Accumulators lie side by side; whole rows cannot be read again at little cost."""
+        return bool(self.kept) and self.kept[-1] == len(self.dimensions) - 1
+
+
+@dataclass(eq=False)
+class Group:
+    """One kernel to be. `roots`: what it stores. `straight`: members that an output element reads
+    at its own index alone. `hero`: a contraction or an op that writes in a way of its own."""
+
+    roots: list[Instruction]
+    members: set[Instruction] = field(default_factory=set)
+    straight: set[Instruction] = field(default_factory=set)
+    hero: Instruction | None = None
+    rows: Rows | None = None
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        return self.roots[0].array_shape.dimensions
+
+    def inputs(self) -> set[Instruction]:
+        return {o for m in self.members for o in m.operands if o not in self.members}
+
+
+def is_fusible(instruction: Instruction) -> bool:
+    """Whether it can be computed element by element inside of a kernel with others."""
+    if instruction.op in _NOT_COMPUTED or not isinstance(instruction.shape, ArrayShape):
+        return False
+    return opdef.get(instruction.op).element is not None
+
+
+def rows_of(reduce: Instruction) -> Rows:
+    assert isinstance(reduce.attributes, ReduceAttributes)
+    dimensions = reduce.operands[0].array_shape.dimensions
+    reduced = reduce.attributes.dimensions
+    return Rows(dimensions, tuple(d for d in range(len(dimensions)) if d not in reduced))
+
+
+def fusion_groups(computation: Computation) -> list[Group]:
+    """The groups of more than one instruction, in no particular order."""
+    decider = _Decider(computation)
+    for instruction in reversed(computation.instructions):
+        if is_fusible(instruction):
+            decider.place(instruction)
+    return [g for g in decider.groups if len(g.members) > 1]
+
+
+class _Decider:
+    def __init__(self, computation: Computation) -> None:
+        self._users = computation.users
+        self._kept = {computation.root, *computation.side_roots}
+        self._groups_with: dict[Instruction, list[Group]] = {}
+        self._ancestors = _ancestor_sets(computation)
+        self.groups: list[Group] = []
+
+    def place(self, instruction: Instruction) -> None:
+        users = self._users[instruction]
+        groups = list(dict.fromkeys(g for u in users for g in self._groups_with.get(u, ())))
+        takers = [g for g in groups if self._fits(instruction, g)]
+        outside = instruction in self._kept or any(
+            not any(u in g.members for g in takers) for u in users
+        )
+        if not outside and len(takers) == 1:
+            self._join(instruction, takers[0])
+            return
+        if takers and _is_free(instruction):
+            for group in takers:
+                self._join(instruction, group)
+            if not outside:
+                return
+        elif self._joins_as_output(instruction, takers):
+            return
+        self._begin(instruction)
+
+    def _begin(self, instruction: Instruction) -> None:
+        group = Group([instruction])
+        group.members.add(instruction)
+        group.straight.add(instruction)
+        if instruction.op in CONTRACTIONS | {"dynamic-update-slice", "concatenate"}:
+            group.hero = instruction
+        if instruction.op == "reduce":
+            group.rows = rows_of(instruction)
+        self._groups_with.setdefault(instruction, []).append(group)
+        self.groups.append(group)
+
+    def _join(self, instruction: Instruction, group: Group) -> None:
+        group.members.add(instruction)
+        self._groups_with.setdefault(instruction, []).append(group)
+        if self._is_straight(instruction, group):
+            group.straight.add(instruction)
+        if instruction.op in CONTRACTIONS:
+            group.hero = instruction
+        if instruction.op == "reduce":
+            group.rows = rows_of(instruction)
+
+    def _is_straight(self, instruction: Instruction, group: Group) -> bool:
+        if instruction.array_shape.dimensions != group.dimensions:
+            return False
+        readers = [u for u in self._users[instruction] if u in group.members]
+        return all(u in group.straight and opdef.get(u.op).elementwise for u in readers)
+
+    def _fits(self, instruction: Instruction, group: Group) -> bool:
+        """Whether the group's plan can compute the instruction too, at no undue cost."""
+        if len(group.members) >= _MOST_MEMBERS:
+            return False
+        if len(group.inputs() | set(instruction.operands)) > _MOST_INPUTS:
+            return False
+        if instruction.op in CONTRACTIONS:
+            return self._fits_as_hero(instruction, group)
+        if instruction.op == "reduce":
+            return self._fits_as_reduce(instruction, group)
+        if instruction.op == "dynamic-update-slice":
+            return False
+        if instruction.op == "concatenate" and instruction.array_shape.size > _SMALL_CONCATENATE:
+            return False
+        readers = [u for u in self._users[instruction] if u in group.members]
+        return all(self._may_read(u, instruction, group) for u in readers)
+
+    def _fits_as_hero(self, hero: Instruction, group: Group) -> bool:
+        """A contraction takes what is computed elementwise from its result as an epilogue."""
+        plain = group.hero is None and group.rows is None
+        return plain and self._is_straight(hero, group)
+
+    def _fits_as_reduce(self, reduce: Instruction, group: Group) -> bool:
+        """A reduce joins readers over the same rows, or over its own result elementwise."""
+        rows = rows_of(reduce)
+        if group.hero is not None or (group.rows is not None and group.rows != rows):
+            return False
+        allowed = {rows.row_dimensions} if rows.keeps_last else {
+            rows.row_dimensions, rows.dimensions
+        }
+        if any(r.array_shape.dimensions not in allowed for r in group.roots):
+            return False
+        return self._reads_by_rows(reduce, group, rows)
+
+    def _reads_by_rows(self, reduce: Instruction, group: Group, rows: Rows) -> bool:
+        """Whether all that the group computes from the reduce is per row, or spread over rows."""
+        pending, seen = [reduce], {reduce}
+        while pending:
+            value = pending.pop()
+            for user in self._users[value]:
+                if user not in group.members or user in seen:
+                    continue
+                if _spreads_rows(user, rows):
+                    continue
+                per_row = user.array_shape.dimensions == rows.row_dimensions
+                if not per_row or not opdef.get(user.op).elementwise:
+                    return False
+                seen.add(user)
+                pending.append(user)
+        return True
+
+    def _may_read(self, user: Instruction, value: Instruction, group: Group) -> bool:
+        """Whether a reader may compute the value itself each time it needs an element."""
+        if user is group.hero:
+            return _fits_before(user, value)
+        if user.op == "reduce":
+            return user.operands[0].array_shape == value.array_shape or value.array_shape.rank == 0
+        if isinstance(user.attributes, Broadcast) and is_dear(value):
+            spread = user.array_shape.size > value.array_shape.size
+            return not spread or (group.rows is not None and _spreads_rows(user, group.rows))
+        if user.op in ("gather", "reduce-window", "dynamic-update-slice"):
+            return value.op in _MOVEMENT or value.op == "iota"
+        return True
+
+    def _joins_as_output(self, instruction: Instruction, takers: list[Group]) -> bool:
+        """Stored by a group that computes it anyway, where that makes no cycle."""
+        for group in takers:
+            shape_fits = instruction.array_shape.dimensions == group.dimensions
+            if group.hero is not None or not shape_fits or instruction.op == "reduce":
+                continue
+            if self._is_straight(instruction, group) and not self._makes_cycle(instruction, group):
+                self._join(instruction, group)
+                group.roots.append(instruction)
+                return True
+        return False
+
+    def _makes_cycle(self, instruction: Instruction, group: Group) -> bool:
+        """Whether the group needs anything that a reader outside of it makes of the value."""
+        readers = [u for u in self._users[instruction] if u not in group.members]
+        for other in self.groups:
+            if other is not group and any(r in other.members for r in readers):
+                readers += other.members
+        needs = 0
+        for member in group.members:
+            needs |= self._ancestors[member]
+        return any(needs >> self._number(r) & 1 for r in set(readers) - group.members)
+
+    def _number(self, instruction: Instruction) -> int:
+        return self._ancestors[instruction].bit_length() - 1
+
+
+def _ancestor_sets(computation: Computation) -> dict[Instruction, int]:
+    """Per instruction a bit set of itself, which is the highest bit, and all it depends on."""
+    found: dict[Instruction, int] = {}
+    for number, instruction in enumerate(computation.instructions):
+        bits = 1 << number
+        for before in (*instruction.operands, *instruction.control_predecessors):
+            bits |= found[before]
+        found[instruction] = bits
+    return found
+
+
+def _is_free(instruction: Instruction) -> bool:
+    return instruction.op in _FREE
+
+
+def _spreads_rows(user: Instruction, rows: Rows) -> bool:
+    """Whether it broadcasts a value per row over whole rows."""
+    attributes = user.attributes
+    if not isinstance(attributes, Broadcast) or attributes.dimensions != rows.kept:
+        return False
+    return user.array_shape.dimensions == rows.dimensions
+
+
+def _fits_before(hero: Instruction, value: Instruction) -> bool:
+    """Whether the value can be computed while the hero reads it."""
+    if hero.op == "concatenate":
+        return True
+    if hero.op == "dynamic-update-slice":
+        return hero.operands[0] is not value
+    return value.op in _MOVEMENT
