@@ -1,0 +1,78 @@
+"""Prints expressions of the loop IR as C: few parentheses, exact constants, flat row-major indices.
+
+    add(load x[i, j], 1.5)  →  x[i * 12 + j] + 1.5f
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ccodegen.emit.literal import literal
+from ccodegen.emit.spelling import POSTFIX, PRIMARY, UNARY, spell
+from ccodegen.loop.affine import Affine, affine
+from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Space, Var
+
+
+@dataclass(frozen=True)
+class ExpressionPrinter:
+    """`name`: gives the C name of a variable or buffer. `headers`: collects what the text needs."""
+
+    name: Callable[[Var | Buffer], str]
+    headers: set[str]
+
+    def text(self, expr: Expr, binds: int = 0) -> str:
+        """The expression, in parentheses if its operator binds less tightly than `binds`."""
+        if isinstance(expr, Apply) and expr.type is INDEX:
+            expr = affine(expr).expr
+        text, strength = self._text(expr)
+        return f"({text})" if strength < binds else text
+
+    def element(self, buffer: Buffer, indices: Index) -> str:
+        """An element of a buffer of anything but complex numbers, as an lvalue."""
+        if buffer.space is Space.LOCAL and not buffer.dimensions:
+            return self.name(buffer)
+        return f"{self.name(buffer)}[{self.text(flat_index(buffer, indices))}]"
+
+    def pair(self, buffer: Buffer, indices: Index) -> str:
+        """A pointer to the real part of a complex element."""
+        offset = affine(flat_index(buffer, indices)).scaled(2)
+        if not offset.terms and not offset.constant:
+            return self.name(buffer)
+        return f"{self.name(buffer)} + {self.text(offset.expr)}"
+
+    def _text(self, expr: Expr) -> tuple[str, int]:
+        match expr:
+            case Const(element, value):
+                if element.is_complex:
+                    self.headers.add("ccg_complex.h")
+                text = literal(element, value)
+                return text, UNARY if text.startswith(("-", "(")) else PRIMARY
+            case Var():
+                return self.name(expr), PRIMARY
+            case Load(buffer, indices):
+                return self._load(buffer, indices)
+        spelling = spell(expr)
+        self.headers.update(spelling.headers)
+        arguments = zip(expr.arguments, spelling.binds, strict=True)
+        return spelling.template.format(*(self.text(a, b) for a, b in arguments)), spelling.strength
+
+    def _load(self, buffer: Buffer, indices: Index) -> tuple[str, int]:
+        if not is_pair(buffer):
+            return self.element(buffer, indices), POSTFIX
+        self.headers.add("ccg_complex.h")
+        return f"ccg_load_{buffer.type.text}({self.pair(buffer, indices)})", POSTFIX
+
+
+def is_pair(buffer: Buffer) -> bool:
+    """Whether its elements are two floats each; a complex scalar variable is a struct instead."""
+    return buffer.type.is_complex and not (buffer.space is Space.LOCAL and not buffer.dimensions)
+
+
+def flat_index(buffer: Buffer, indices: Index) -> Expr:
+    """The row-major index of an element, folded: [i, j + 1] of [4, 12] → i * 12 + j + 1."""
+    total, stride = Affine(), 1
+    for index, extent in zip(reversed(indices), reversed(buffer.dimensions), strict=True):
+        total += affine(index).scaled(stride)
+        stride *= extent
+    return total.expr

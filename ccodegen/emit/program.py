@@ -1,0 +1,77 @@
+"""What all ways of printing a program share: its names, kernels and constants as C."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass, field
+
+from ccodegen.emit.constants import ConstantText, print_constant
+from ccodegen.emit.kernel import KernelText, print_kernel
+from ccodegen.emit.names import Names, identifier
+from ccodegen.emit.statement import fitted, indented
+from ccodegen.emit.steps import StepPrinter, arena_pointers, called_kernels, used_buffers
+from ccodegen.loop.ir import Argument, Buffer, Kernel, Program
+
+
+@dataclass
+class ProgramPrinter:
+    """A program under a prefix: every name at file scope begins with it.
+
+    `external`: constants that come as pointers, and are not printed.
+    `reserved`: names that the entry function has for itself.
+    """
+
+    program: Program
+    prefix: str
+    alignment: int
+    external: Container[Buffer] = ()
+    reserved: tuple[str, ...] = ("arena", "base", "args", "table")
+    files: Names = field(init=False)
+    scope: Names = field(init=False)
+    kernels: dict[Kernel, KernelText] = field(init=False)
+    constants: dict[Buffer, ConstantText] = field(init=False)
+
+    def __post_init__(self) -> None:
+        kernels = called_kernels(self.program.steps)
+        used = set(used_buffers(self.program.steps))
+        constants = [c for c in self.program.constants if c.buffer in used]
+        self.files = Names(f"{self.prefix}_{word}" for word in ("run", "args", "weights", "call"))
+        things: list[Kernel | Buffer] = [*kernels, *(c.buffer for c in constants)]
+        for thing in things:
+            self._file_name(thing)
+        taken = self.files.taken
+        self.kernels = {k: print_kernel(k, self._file_name(k), taken) for k in kernels}
+        self.constants = {
+            c.buffer: print_constant(c, self._file_name(c.buffer), self.alignment)
+            for c in constants
+            if c.buffer not in self.external
+        }
+        self.scope = Names({*taken, *self.reserved})
+        for argument in self.program.arguments:
+            self.argument(argument)
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The files of runtime_c that the kernels include, sorted."""
+        needed = {"ccg_base.h"}.union(*(kernel.headers for kernel in self.kernels.values()))
+        return tuple(sorted(needed))
+
+    def argument(self, argument: Argument) -> str:
+        return self.scope.name(argument.buffer, argument.name, "argument")
+
+    def buffer(self, buffer: Buffer) -> str:
+        """What the entry function calls a buffer."""
+        if buffer in self.constants:
+            return self.constants[buffer].reference
+        return self.scope.name(buffer, buffer.name, "buffer")
+
+    def steps(self, base: str) -> list[str]:
+        """The entry function's body after its checks: arena pointers, steps, `return 0`."""
+        pointers = arena_pointers(self.program, self.buffer, base)
+        printer = StepPrinter(self.buffer, lambda kernel: self.kernels[kernel].name)
+        gap = [""] if pointers else []
+        lines = [*pointers, *gap, *printer.lines(self.program.steps), "return 0;"]
+        return fitted(indented(lines))
+
+    def _file_name(self, thing: Kernel | Buffer) -> str:
+        return self.files.name(thing, f"{self.prefix}_{identifier(thing.name)}")

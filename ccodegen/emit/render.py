@@ -1,0 +1,30 @@
+"""Renders the templates: they hold `for` and `if`, everything else is made before."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+def render(template: str, view: DataclassInstance) -> str:
+    """The template over the fields of a dataclass. A field it names and the view lacks is a bug."""
+    values: dict[str, Any] = {f.name: getattr(view, f.name) for f in fields(view)}
+    return _environment().get_template(template).render(values)
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("ccodegen.emit"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )

@@ -1,0 +1,96 @@
+"""How tightly the C spelling of an operator binds, read off its template."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+from ccodegen.loop import operators
+from ccodegen.loop.ir import Apply
+
+PRIMARY, POSTFIX, UNARY = 16, 15, 14
+MULTIPLY, ADD, SHIFT, ORDER, EQUAL, BIT_AND, BIT_XOR, BIT_OR, AND, OR, CHOICE = range(13, 2, -1)
+
+_BINARY = {
+    **dict.fromkeys(("*", "/", "%"), MULTIPLY),
+    **dict.fromkeys(("+", "-"), ADD),
+    **dict.fromkeys(("<<", ">>"), SHIFT),
+    **dict.fromkeys(("<", "<=", ">", ">="), ORDER),
+    **dict.fromkeys(("==", "!="), EQUAL),
+    "&": BIT_AND,
+    "^": BIT_XOR,
+    "|": BIT_OR,
+    "&&": AND,
+    "||": OR,
+}
+# What the operands of a binary operator need: left-associative where that reads well, parentheses
+# wherever compilers suggest them.
+_OPERANDS = {
+    MULTIPLY: (MULTIPLY, UNARY),
+    ADD: (ADD, MULTIPLY),
+    ORDER: (ADD, ADD),
+    EQUAL: (ADD, ADD),
+    AND: (AND, EQUAL),
+    OR: (EQUAL, EQUAL),
+}
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A template over `{0}`, `{1}`, …; how tightly it binds, and how tightly each argument must."""
+
+    template: str
+    strength: int
+    binds: tuple[int, ...]
+    headers: frozenset[str]
+
+
+def spell(apply: Apply) -> Spelling:
+    """The operator as C. Raises UnsupportedError where C has no spelling for its types."""
+    types = tuple(argument.type for argument in apply.arguments)
+    spelled = operators.spell(apply.operator, types, apply.type)
+    strength, binds = read_template(spelled.template, len(types))
+    return Spelling(spelled.template, strength, binds, spelled.headers)
+
+
+@functools.cache
+def read_template(template: str, arguments: int) -> tuple[int, tuple[int, ...]]:
+    """The strength of a template, and what each argument needs so as not to be torn apart.
+
+    `{0} + {1}`: as a sum; its right argument must be a product or tighter. An argument alone
+    between parentheses or commas may be anything.
+    """
+    if template == "{0} ? {1} : {2}":
+        return CHOICE, (EQUAL, CHOICE + 1, CHOICE)
+    if match := re.fullmatch(r"\{0\} (\S+) \{1\}", template):
+        strength = _BINARY[match[1]]
+        return strength, _OPERANDS.get(strength, (MULTIPLY, MULTIPLY))
+    return _strength(template), tuple(_bind(template, i) for i in range(arguments))
+
+
+def _strength(template: str) -> int:
+    """That of the weakest operator outside of parentheses."""
+    outside = _without_parentheses(template)
+    symbols = [token for token in outside.split() if token in _BINARY or token == "?"]
+    if symbols:
+        return min(_BINARY.get(symbol, CHOICE) for symbol in symbols)
+    return UNARY if outside.startswith(("()", "-", "~", "!")) else POSTFIX
+
+
+def _bind(template: str, argument: int) -> int:
+    place = template.find(f"{{{argument}}}")
+    before, after = template[:place].rstrip(), template[place + 3 :]
+    if before.endswith(("(", ",")) and after.startswith((")", ",")):
+        return 0
+    return POSTFIX if before.endswith("-") else UNARY
+
+
+def _without_parentheses(text: str) -> str:
+    """`f(a, b) + (c)` → `f() + ()`."""
+    kept, depth = "", 0
+    for character in text:
+        depth -= character == ")"
+        kept += character if depth == 0 else ""
+        depth += character == "("
+    return kept

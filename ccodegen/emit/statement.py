@@ -1,0 +1,170 @@
+"""Prints statements of the loop IR as lines of C."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Container, Iterator, Sequence
+
+from ccodegen.emit.expression import ExpressionPrinter, is_pair
+from ccodegen.emit.names import Names, comment
+from ccodegen.emit.types import array_length, memory_type
+from ccodegen.loop.contract import plain_loops
+from ccodegen.loop.ir import (
+    Alloc,
+    Buffer,
+    CallC,
+    Contract,
+    For,
+    If,
+    Let,
+    LoopKind,
+    Note,
+    Space,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.loop.spelling import c_type
+
+INDENT = "    "
+_LINE = 100
+
+
+class StatementPrinter:
+    """Prints the statements of one kernel; `headers` collects the runtime files they need.
+
+    Lines are indented relative to the statement; `indented` moves them one level in. A Let of a
+    variable that is not in `used` is left out.
+    """
+
+    def __init__(self, names: Names, headers: set[str], used: Container[Var]) -> None:
+        self.names = names
+        self.headers = headers
+        self.used = used
+        self.expressions = ExpressionPrinter(self.name, headers)
+
+    def name(self, thing: Var | Buffer) -> str:
+        return self.names.name(thing, thing.name, "v" if isinstance(thing, Var) else "buffer")
+
+    def block(self, statements: Sequence[Stmt]) -> list[str]:
+        lines: list[str] = []
+        rest = iter(_with_next(statements))
+        for statement, following in rest:
+            if _initialises(statement, following):
+                assert isinstance(following, Store)
+                lines.append(self.definition(following))
+                next(rest)
+            else:
+                lines += self.statement(statement)
+        return lines
+
+    def statement(self, statement: Stmt) -> list[str]:
+        match statement:
+            case For():
+                return self.loop(statement)
+            case If():
+                return self.branch(statement)
+            case Let(var, _) if var not in self.used:
+                return []
+            case Let(var, value):
+                text = self.expressions.text(value)
+                return [f"const {c_type(var.type)} {self.name(var)} = {text};"]
+            case Alloc(buffer):
+                return [self.declaration(buffer)]
+            case Store():
+                return [self.store(statement)]
+            case Contract():
+                return self.contract(statement)
+            case CallC():
+                return [self.call(statement)]
+            case Note(text):
+                return comment(text)
+
+    def loop(self, loop: For) -> list[str]:
+        var = self.name(loop.var)
+        extent = loop.extent
+        limit = str(extent) if isinstance(extent, int) else self.expressions.text(extent)
+        head = f"for (ptrdiff_t {var} = 0; {var} < {limit}; ++{var}) {{"
+        hint = ["CCG_SIMD"] if loop.kind is LoopKind.VECTOR else []
+        return [*hint, head, *indented(self.block(loop.body)), "}"]
+
+    def branch(self, branch: If) -> list[str]:
+        lines = [f"if ({self.expressions.text(branch.condition)}) {{"]
+        lines += indented(self.block(branch.then))
+        if branch.orelse:
+            lines += ["} else {", *indented(self.block(branch.orelse))]
+        return [*lines, "}"]
+
+    def declaration(self, buffer: Buffer) -> str:
+        name = self.name(buffer)
+        if not buffer.dimensions:
+            return f"{c_type(buffer.type)} {name};"
+        return f"{memory_type(buffer.type)} {name}[{array_length(buffer)}];"
+
+    def definition(self, store: Store) -> str:
+        """A scalar variable with its first value."""
+        value = self.expressions.text(store.value)
+        return f"{c_type(store.buffer.type)} {self.name(store.buffer)} = {value};"
+
+    def store(self, store: Store) -> str:
+        value = self.expressions.text(store.value)
+        if is_pair(store.buffer):
+            self.headers.add("ccg_complex.h")
+            where = self.expressions.pair(store.buffer, store.indices)
+            return f"ccg_store_{store.buffer.type.text}({where}, {value});"
+        return f"{self.expressions.element(store.buffer, store.indices)} = {value};"
+
+    def contract(self, contract: Contract) -> list[str]:
+        if contract.tile is None:
+            return self.block(plain_loops(contract))
+        from ccodegen.emit.contract import render_contract  # which prints through this class
+
+        return render_contract(self, contract)
+
+    def call(self, call: CallC) -> str:
+        self.headers.add(call.header)
+        buffers = [self.address(buffer) for buffer in call.buffers]
+        scalars = [self.expressions.text(scalar) for scalar in call.scalars]
+        return f"{call.function}({', '.join(buffers + scalars)});"
+
+    def address(self, buffer: Buffer) -> str:
+        """A pointer to the buffer's first element."""
+        scalar = buffer.space is Space.LOCAL and not buffer.dimensions
+        return f"&{self.name(buffer)}" if scalar else self.name(buffer)
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    return [INDENT + line if line else line for line in lines]
+
+
+def fitted(lines: Sequence[str]) -> list[str]:
+    """The lines with those over 100 columns broken at spaces, continued one level further in."""
+    return [part for line in lines for part in _fitted(line)]
+
+
+def _fitted(line: str) -> list[str]:
+    if len(line) <= _LINE:
+        return [line]
+    margin = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(
+        line.lstrip(),
+        _LINE,
+        initial_indent=margin,
+        subsequent_indent=margin + INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:
+    return zip(statements, [*statements[1:], None], strict=True)
+
+
+def _initialises(statement: Stmt, following: Stmt | None) -> bool:
+    """Whether a scalar variable is declared and gets its first value at once."""
+    return (
+        isinstance(statement, Alloc)
+        and isinstance(following, Store)
+        and following.buffer is statement.buffer
+        and not statement.buffer.dimensions
+    )

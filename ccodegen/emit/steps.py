@@ -1,0 +1,99 @@
+"""Prints the entry function: pointers into the arena, and the steps in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ccodegen.emit.names import comment
+from ccodegen.emit.statement import indented
+from ccodegen.emit.types import memory_type
+from ccodegen.loop.ir import Buffer, CallKernel, Kernel, Program, Space, Step, Switch, While
+from ccodegen.support.element_type import ElementType
+
+
+@dataclass(frozen=True)
+class StepPrinter:
+    """`buffer` and `kernel` give the C names of what the steps use."""
+
+    buffer: Callable[[Buffer], str]
+    kernel: Callable[[Kernel], str]
+
+    def lines(self, steps: Sequence[Step]) -> list[str]:
+        return [line for step in steps for line in self._step(step)]
+
+    def _step(self, step: Step) -> list[str]:
+        origin = comment(step.origin) if step.origin else []
+        match step:
+            case CallKernel(kernel, buffers):
+                arguments = ", ".join(map(self.buffer, buffers))
+                return [*origin, f"{self.kernel(kernel)}({arguments});"]
+            case While():
+                return [*origin, *self._while(step)]
+            case Switch():
+                return [*origin, *self._switch(step)]
+
+    def _while(self, loop: While) -> list[str]:
+        leave = [f"if (!{self.buffer(loop.predicate)}[0]) {{", "    break;", "}"]
+        turn = [*self.lines(loop.condition), *leave, *self.lines(loop.body)]
+        return ["for (;;) {", *indented(turn), "}"]
+
+    def _switch(self, switch: Switch) -> list[str]:
+        selector = f"{self.buffer(switch.selector)}[0]"
+        branches = [self.lines(branch) for branch in switch.branches]
+        if switch.selector.type is ElementType.PRED and len(branches) == 2:
+            then, otherwise = map(indented, branches)
+            return [f"if ({selector}) {{", *then, "} else {", *otherwise, "}"]
+        lines = [f"switch ({selector}) {{"]
+        for number, branch in enumerate(branches):
+            last = number == len(branches) - 1
+            lines += ["default:" if last else f"case {number}:", *indented([*branch, "break;"])]
+        return [*lines, "}"]
+
+
+def called_kernels(steps: Sequence[Step]) -> list[Kernel]:
+    """The kernels that the steps call, each once, in the order of their first call."""
+    return list(dict.fromkeys(call.kernel for call in _calls(steps)))
+
+
+def arena_pointers(program: Program, name: Callable[[Buffer], str], base: str) -> list[str]:
+    """Definitions of typed pointers to the arena buffers that the steps use."""
+    buffers = used_buffers(program.steps)
+    return [_pointer(b, name(b), base) for b in buffers if b.space is Space.ARENA]
+
+
+def used_buffers(steps: Sequence[Step]) -> list[Buffer]:
+    """All buffers that the steps name, each once, in order."""
+    return list(dict.fromkeys(_buffers(steps)))
+
+
+def _pointer(buffer: Buffer, name: str, base: str) -> str:
+    element = memory_type(buffer.type)
+    return f"{element} *const {name} = ({element} *)(void *)({base} + {buffer.offset});"
+
+
+def _calls(steps: Sequence[Step]) -> Iterator[CallKernel]:
+    for step in steps:
+        match step:
+            case CallKernel():
+                yield step
+            case While():
+                yield from _calls((*step.condition, *step.body))
+            case Switch():
+                for branch in step.branches:
+                    yield from _calls(branch)
+
+
+def _buffers(steps: Sequence[Step]) -> Iterator[Buffer]:
+    for step in steps:
+        match step:
+            case CallKernel():
+                yield from step.buffers
+            case While():
+                yield from _buffers(step.condition)
+                yield step.predicate
+                yield from _buffers(step.body)
+            case Switch():
+                yield step.selector
+                for branch in step.branches:
+                    yield from _buffers(branch)

@@ -1,0 +1,3 @@
+"""The version of ccodegen, as generated files and cache keys state it."""
+
+VERSION = "0.1.0"
