@@ -295,7 +295,7 @@ CCG_INLINE float ccg_exp2_precise_f32(double x)
 /* pow(x, ±0) = pow(1, y) = 1, also for NaN; a negative x needs an integer y. */
 CCG_INLINE float ccg_pow_f32(float x, float y)
 {
-    float a = ccg_abs_f32(x), half = y * 0.5f, result;
+    float a = ccg_abs_f32(x), half = y * 0.5f, result, real;
     float odd = floorf(half) != half ? y : 0.0f;
     double shift = a < 0x1p-126f ? 23.0 : 0.0;
     double exponent = ccg_log2_precise_f32(ccg_normal_f32(a)) - shift;
@@ -307,8 +307,11 @@ CCG_INLINE float ccg_pow_f32(float x, float y)
     result = a == 1.0f && ccg_abs_f32(y) == CCG_INF_F32 ? 1.0f : result;
     negative = odd != 0.0f ? ccg_bits_f32(x) & 0x80000000u : 0u;
     result = ccg_f32_bits(ccg_bits_f32(result) | negative);
-    result = x < 0.0f && a < CCG_INF_F32 && floorf(y) != y ? CCG_NAN_F32 : result;
-    return x == 1.0f || y == 0.0f ? 1.0f : result;
+    real = floorf(y) == y ? result : CCG_NAN_F32;
+    real = x < 0.0f ? real : result;
+    result = a < CCG_INF_F32 ? real : result;
+    result = x == 1.0f ? 1.0f : result;
+    return y == 0.0f ? 1.0f : result;
 }
 
 #endif

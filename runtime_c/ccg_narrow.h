@@ -41,7 +41,7 @@ CCG_INLINE float ccg_narrow_signed(float magnitude, uint32_t negative)
         return ccg_##type##_from_f32(ccg_f32_odd_from_f64(x)); \
     }
 
-/* With infinities: code `inf` is infinity, `inf` + 1 and above are NaN, `nan` is the one we make. */
+/* With infinities: code `inf` is infinity, larger ones are NaN, `nan` is the one we make. */
 #define CCG_NARROW_IEEE(type, mantissa_bits, bias, inf, nan) \
     CCG_INLINE float ccg_f32_from_##type(uint8_t x) \
     { \
