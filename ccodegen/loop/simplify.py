@@ -17,6 +17,7 @@ from ccodegen.loop.conditions import (
     disjunction,
     negation,
 )
+from ccodegen.loop.fold import folded
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
 from ccodegen.loop.ranges import Interval, Ranges, interval
 
@@ -77,6 +78,8 @@ class Simplifier:
             return compare(expr.operator, recombined(a, self.ranges), b, self.ranges)
         if expr.operator == "not" and expr.type is PRED:
             return negation(arguments[0])
+        if all(isinstance(a, Const) for a in arguments):
+            return folded(Apply(expr.operator, arguments, expr.type))
         if _same(arguments, expr.arguments):
             return self._point_or(expr)
         return self._point_or(Apply(expr.operator, arguments, expr.type))
@@ -185,14 +188,10 @@ def _ordered(operator: str, arguments: tuple[Expr, ...]) -> Expr:
 def _clamp(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
     """`clamp(low, x, high)` is `min(max(x, low), high)`."""
     low, value, high = arguments
-    raised = _maximum((value, low), ranges)
-    if raised.expr in (value, low):
-        return _minimum((raised.expr, high), ranges)
-    limited = _minimum((value, high), ranges)
     ordered = (affine(high) - affine(low)).bounds(ranges).low >= 0
-    if limited.expr == value and ordered:
-        return raised
-    return term(Apply("clamp", arguments, INDEX))
+    if ordered and _minimum((value, high), ranges).expr == value:
+        return _maximum((value, low), ranges)
+    return _minimum((_maximum((value, low), ranges).expr, high), ranges)
 
 
 _INDEX_RULES: dict[str, _Rule] = {
