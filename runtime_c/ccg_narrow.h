@@ -142,7 +142,8 @@ CCG_INLINE uint8_t ccg_f8e8m0fnu_from_f32(float x)
 
 CCG_INLINE uint8_t ccg_f8e8m0fnu_from_f64(double x)
 {
-    return ccg_f8e8m0fnu_from_f32(ccg_f32_odd_from_f64(x));
+    uint8_t rounded = ccg_f8e8m0fnu_from_f32(ccg_f32_odd_from_f64(x));
+    return (float)x == 0 ? 0xffu : rounded;
 }
 
 #undef CCG_NARROW_FROM_F64
