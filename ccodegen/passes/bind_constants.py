@@ -14,6 +14,7 @@ from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.creation import Parameter
 from ccodegen.passes.build import constant
 from ccodegen.passes.flatten_entry import flat_leaves, flatten_entry, lasting
+from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.support.errors import InputError
 
 
@@ -37,7 +38,7 @@ def bind_constants(module: Module, constants: Mapping[int, np.ndarray[Any, Any]]
             raise InputError(f"there is no parameter {number} to bind: the entry has {count}")
     if not constants:
         return Bound(module, tuple(range(count)))
-    flat = flatten_entry(module)
+    flat = flatten_entry(settle_entry_layout(module))
     kept = tuple(n for n in range(count) if n not in constants)
     entry = _bound(flat.entry, constants, kept)
     aliases = tuple(_renumbered(a, kept) for a in flat.aliases)

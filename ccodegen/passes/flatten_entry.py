@@ -11,14 +11,14 @@ from ccodegen.hlo.shape import Shape, TupleShape
 from ccodegen.ops.creation import Parameter
 from ccodegen.passes.build import derived, tuple_of
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.settle_entry_layout import settle_entry_layout
 
-# Module attributes that name parameters by number or shape, and would be wrong afterwards.
+# Module attributes that name parameters by number, and would be wrong afterwards.
 _OUTDATED = frozenset(
     {
         "alias_passthrough_params",
         "allow_spmd_sharding_propagation_to_parameters",
         "buffer_donor",
-        "entry_computation_layout",
     }
 )
 
@@ -26,9 +26,10 @@ _OUTDATED = frozenset(
 def flatten_entry(module: Module, context: PassContext | None = None) -> Module:
     """`%p = (f32[2], s32[]) parameter(0)` → `%p.0 = f32[2] parameter(0)`,
     `%p.1 = s32[] parameter(1)`, and their tuple in the place of `%p`. Results stay as they are."""
-    entry = module.entry
-    if not any(isinstance(p.shape, TupleShape) for p in entry.parameters):
+    if not any(isinstance(p.shape, TupleShape) for p in module.entry.parameters):
         return module
+    module = settle_entry_layout(module)
+    entry = module.entry
     leaves = flat_leaves(entry)
     parameters = [
         replace(_leaf(entry.parameters[number], path), attributes=Parameter(n))

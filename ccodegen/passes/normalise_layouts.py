@@ -7,8 +7,9 @@ from dataclasses import replace
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_module
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
-from ccodegen.passes.build import derived, element_of, is_static, reshape, transpose, tuple_of
+from ccodegen.passes.build import derived, is_static, reshape, transpose
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.settle_entry_layout import laid_out, major_to_minor
 
 
 def normalise_layouts(module: Module, context: PassContext) -> Module:
@@ -45,7 +46,7 @@ def _expand_bitcast(instruction: Instruction) -> Instruction:
 
 def _reinterpreted(instruction: Instruction, operand: Instruction) -> Instruction:
     source, target = operand.array_shape, instruction.array_shape
-    outward, order = _major_to_minor(source), _major_to_minor(target)
+    outward, order = major_to_minor(source), major_to_minor(target)
     if source.dimensions == target.dimensions and outward == order:
         return operand
     physical = transpose(instruction, operand, outward)
@@ -60,12 +61,6 @@ def _is_plain(instruction: Instruction) -> bool:
         return False
     a, b = arrays
     return a.size == b.size and a.element_type.bits == b.element_type.bits
-
-
-def _major_to_minor(shape: ArrayShape) -> tuple[int, ...]:
-    if shape.layout is None or len(shape.layout.minor_to_major) != shape.rank:
-        return tuple(range(shape.rank))
-    return tuple(reversed(shape.layout.minor_to_major))
 
 
 def _without_layouts(
@@ -83,7 +78,7 @@ def _without_layouts(
     new = rewrite_computation(computation, visit, callees)
     if not is_entry:
         return new
-    root = _laid_out(new.root, computation.root.shape)
+    root = laid_out(new.root, computation.root.shape)
     return new if root is new.root else replace(new, root=root)
 
 
@@ -91,17 +86,3 @@ def _logical(shape: Shape) -> Shape:
     if isinstance(shape, TupleShape):
         return TupleShape(tuple(map(_logical, shape.elements)))
     return replace(shape, layout=None) if isinstance(shape, ArrayShape) else shape
-
-
-def _laid_out(value: Instruction, shape: Shape) -> Instruction:
-    """The value, with a copy of each array whose layout is to be an unusual one, or was."""
-    if isinstance(shape, ArrayShape):
-        same = _major_to_minor(shape) == _major_to_minor(value.array_shape)
-        return value if same else derived(value, "copy", shape, (value,))
-    if not isinstance(shape, TupleShape):
-        return value
-    old = [element_of(value, value, i) for i in range(len(shape.elements))]
-    new = [_laid_out(e, s) for e, s in zip(old, shape.elements, strict=True)]
-    if all(a is b for a, b in zip(old, new, strict=True)):
-        return value
-    return tuple_of(value, new)

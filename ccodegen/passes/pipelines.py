@@ -13,9 +13,11 @@ from ccodegen.passes.expand_batch_norm import expand_batch_norm
 from ccodegen.passes.expand_custom_calls import expand_custom_calls
 from ccodegen.passes.flatten_calls import flatten_calls
 from ccodegen.passes.fold_constants import fold_constants
+from ccodegen.passes.fuse import fuse
 from ccodegen.passes.hoist_invariant import hoist_invariant
 from ccodegen.passes.merge_common import merge_common
 from ccodegen.passes.normalise_layouts import normalise_layouts
+from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.simplify_algebra import simplify_algebra
 from ccodegen.passes.simplify_control import simplify_control
 from ccodegen.passes.simplify_movement import simplify_movement
@@ -51,6 +53,8 @@ _SIMPLIFY = Repeat(
 SIMPLIFICATION: Pipeline = (
     # Dead code need not be copied where its computation is called.
     drop_dead,
+    # The header's layouts count, not those that the root happens to have.
+    settle_entry_layout,
     # A bitcast means what its operand's layout says, so that no pass may replace that before.
     normalise_layouts,
     # A fusion may call, and a called computation hold fusions: each inlines callees first.
@@ -64,6 +68,12 @@ SIMPLIFICATION: Pipeline = (
     hoist_invariant,
     _SIMPLIFY,
     drop_dead,
+)
+
+COMPILATION: Pipeline = (
+    *SIMPLIFICATION,
+    # Last: no pass looks into fusions.
+    fuse,
 )
 
 

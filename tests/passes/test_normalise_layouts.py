@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ccodegen.hlo.text import parse
 from ccodegen.passes.normalise_layouts import normalise_layouts
+from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from tests.passes.checking import STRICT, canonical, module, rewrites
 
 
@@ -51,3 +53,20 @@ def test_twice_is_once() -> None:
     )
     assert "copy" in canonical(once)
     assert canonical(normalise_layouts(once, STRICT)) == canonical(once)
+
+
+def test_the_header_says_the_layouts_of_the_interface() -> None:
+    text = (
+        "HloModule m, entry_computation_layout={(f32[2,3]{0,1})->f32[2,3]{1,0}}\n"
+        "ENTRY e { x = f32[2,3]{1,0} parameter(0)\n ROOT n = f32[2,3]{0,1} negate(x) }"
+    )
+    settled = settle_entry_layout(parse(text), STRICT)
+    assert canonical(settled) == canonical(
+        module(
+            "x = f32[2,3]{0,1} parameter(0)\n c = f32[2,3]{1,0} copy(x)\n"
+            "n = f32[2,3]{0,1} negate(c)\n ROOT r = f32[2,3]{1,0} copy(n)"
+        )
+    )
+    assert canonical(normalise_layouts(settled, STRICT)) == canonical(
+        module("x = f32[2,3]{0,1} parameter(0)\n ROOT n = f32[2,3] negate(x)")
+    )
