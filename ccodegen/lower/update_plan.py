@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import apply
-from ccodegen.loop.ir import LoopKind
-from ccodegen.lower.elements import OperandScope
+from ccodegen.loop.builder import apply, index
+from ccodegen.loop.ir import INDEX, Expr, LoopKind
 from ccodegen.lower.job import Work
-from ccodegen.ops.dynamic_slice import clamped_starts
 
 
 def update_plan(work: Work, update: Instruction) -> None:
     """The output's buffer already holds operand 0."""
     (output,) = work.job.outputs
+    starts = [_start(work, update, d) for d in range(update.array_shape.rank)]
     window = update.operands[1].array_shape.dimensions
-    scope = OperandScope(work.elements, update)
-    starts = [work.builder.let(s, "start") for s in clamped_starts(scope, update, 2, window)]
     with work.builder.loops(window, "i", LoopKind.PARALLEL) as offset:
         at = tuple(apply("add", s, o) for s, o in zip(starts, offset, strict=True))
         value = work.elements.value(update.operands[1], offset)
         place = work.elements.load(output.buffer, output.shape.dimensions, at)
         work.builder.store(output.buffer, place.indices, value)
+
+
+def _start(work: Work, update: Instruction, dimension: int) -> Expr:
+    """Where the window begins: clamped, so that it fits."""
+    room = update.array_shape.dimensions[dimension]
+    room -= update.operands[1].array_shape.dimensions[dimension]
+    if room == 0:
+        return index(0)
+    start = apply("convert", work.elements.value(update.operands[2 + dimension], ()), type=INDEX)
+    clamped = apply("clamp", index(0), start, index(room), type=INDEX)
+    return work.builder.let(clamped, "start")

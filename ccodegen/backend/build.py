@@ -1,0 +1,128 @@
+"""From a module to a loop program: what every backend and front door begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo.shape import TupleShape, leaves
+from ccodegen.loop.ir import Program
+from ccodegen.lower.program import LowerOptions, lower
+from ccodegen.passes.bind_constants import bind_constants
+from ccodegen.passes.context import PassContext
+from ccodegen.passes.flatten_entry import flatten_entry
+from ccodegen.passes.pipelines import COMPILATION, run
+from ccodegen.support.errors import InputError
+from ccodegen.target import Target
+
+Parameter = int | str
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user asks for beside the program.
+
+    `constants`: arrays for parameters, which become part of the program. `donate`: parameters
+    whose memory an output takes. Both name parameters by flat number of the entry before any
+    binding, or by HLO name or JAX argument path. `threads`: most that one call may use.
+    """
+
+    target: Target
+    constants: Mapping[Parameter, Any] = field(default_factory=dict)
+    donate: Sequence[Parameter] = ()
+    threads: int = 1
+    strict: bool = False
+    dump_dir: Path | None = None
+
+
+@dataclass(frozen=True)
+class Build:
+    """A program at its stages. `module` has the constants bound; `parameters[n]` is the flat
+    number, before binding, of what is argument n now; `lower_bound` is the least arena, in bytes,
+    that any assignment of this schedule needs."""
+
+    module: Module
+    parameters: tuple[int, ...]
+    optimized: Module
+    program: Program
+    lower_bound: int
+
+
+def build(module: Module, options: Options) -> Build:
+    """Raises InputError for options that do not fit, UnsupportedError for what we cannot lower."""
+    target = options.target
+    if options.strict and not target.machine.strict:
+        raise InputError(f"target {target.name} has no strict mode: its arithmetic is not IEEE's")
+    flat = flatten_entry(module)
+    constants = {
+        parameter_number(flat, key): np.asarray(value) for key, value in options.constants.items()
+    }
+    donated = [parameter_number(flat, key) for key in options.donate]
+    bound = bind_constants(flat, constants)
+    aliases = output_aliases(bound.module, [_kept(bound.parameters, n) for n in donated])
+    context = PassContext(target=target, strict=options.strict, dump_dir=options.dump_dir)
+    optimized = run(bound.module, COMPILATION, context)
+    names = tuple(p.name for p in bound.module.entry.parameters)
+    lowered = lower(optimized, LowerOptions(target, options.strict, aliases, names))
+    return Build(bound.module, bound.parameters, optimized, lowered.program, lowered.lower_bound)
+
+
+def parameter_number(module: Module, key: Parameter) -> int:
+    """The number of a parameter of a module whose parameters are arrays."""
+    parameters = module.entry.parameters
+    if isinstance(key, int):
+        if 0 <= key < len(parameters):
+            return key
+        raise InputError(f"there is no parameter {key}: the program has {len(parameters)}")
+    found = [n for n, p in enumerate(parameters) if p.name == key]
+    if found:
+        return found[0]
+    known = ", ".join(p.name for p in parameters[:20])
+    raise InputError(f"there is no parameter '{key}'", hint=f"the parameters are: {known}")
+
+
+def output_aliases(module: Module, donated: Sequence[int]) -> dict[int, int]:
+    """Output leaf by parameter leaf: what the module's own aliases say, then the first free
+    output of equal shape and type for each donated parameter."""
+    outputs = tuple(leaves(module.entry.root.shape))
+    taken: dict[int, int] = {}
+    for alias in module.aliases:
+        taken[alias.parameter] = _output_number(module, alias.output_index)
+    for number in donated:
+        if number in taken:
+            continue
+        parameter = module.entry.parameters[number]
+        taken[number] = _free_output(parameter, outputs, set(taken.values()))
+    return taken
+
+
+def _free_output(parameter: Instruction, outputs: Sequence[object], taken: set[int]) -> int:
+    for number, shape in enumerate(outputs):
+        if number not in taken and shape == parameter.shape:
+            return number
+    message = f"parameter '{parameter.name}' ({parameter.shape}) cannot be donated"
+    hint = "a donated parameter needs an output of the same shape and type that no other one takes"
+    raise InputError(message, parameter.location, hint)
+
+
+def _output_number(module: Module, path: Sequence[int]) -> int:
+    """The flat number of the output leaf at a path into the root's tuple."""
+    shape = module.entry.root.shape
+    number = 0
+    for step in path:
+        assert isinstance(shape, TupleShape)
+        number += sum(1 for e in shape.elements[:step] for _ in leaves(e))
+        shape = shape.elements[step]
+    return number
+
+
+def _kept(parameters: Sequence[int], number: int) -> int:
+    if number not in parameters:
+        raise InputError(f"parameter {number} is bound to a constant and cannot be donated")
+    return list(parameters).index(number)
+
