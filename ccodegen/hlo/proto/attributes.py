@@ -332,7 +332,8 @@ TAKERS: dict[str, Taker] = {
     "calls": _called(0),
     "channel_id": _unless_zero("channel_id"),
     "condition": _called(1),
-    "conv_kind": _enum("conv_kind", "convolution kind"),
+    "conv_kind": lambda source: None,  # an older name of convolution_kind
+    "convolution_kind": _enum("conv_kind", "convolution kind"),
     "cross_program_prefetch_index": _prefetch_index,
     "dim_labels": _dim_labels,
     "direction": _value("comparison_direction"),

@@ -6,7 +6,8 @@ before callers. We ask for that order, so a cycle shows as an id that is not def
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ccodegen.hlo import opdef
@@ -20,27 +21,38 @@ from ccodegen.hlo.proto.spelling import (
     frontend_attributes,
     metadata_fields,
     original_value,
+    payload,
     statistics,
 )
 from ccodegen.hlo.shape import Shape
 from ccodegen.hlo.text.order import parameter_number, side_roots
 from ccodegen.hlo.text.stack_frames import StackFrames
+from ccodegen.hlo.text.strings import quoted
 from ccodegen.support.errors import InputError, UnsupportedError
 from ccodegen.support.location import Location
 
 Defined = TypeVar("Defined")
 
 
+@dataclass(frozen=True)
+class Surroundings:
+    """What the computations of a module share. `schedule`: instruction ids by computation id."""
+
+    file: str
+    frames: StackFrames | None = None
+    payloads: tuple[bytes, ...] = ()
+    schedule: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+
 def read_computations(
-    protos: Iterable[Any], frames: StackFrames | None, file: str
+    protos: Iterable[Any], surroundings: Surroundings
 ) -> dict[int, Computation]:
     """The computations by id, in the proto's order. Raises InputError, naming the instruction."""
     computations: dict[int, Computation] = {}
     for proto in protos:
         if proto.id in computations:
             raise InputError(f"two computations have the id {proto.id}")
-        reader = _ComputationReader(computations, frames, file)
-        computations[proto.id] = reader.read(proto)
+        computations[proto.id] = _ComputationReader(computations, surroundings).read(proto)
     return computations
 
 
@@ -48,11 +60,10 @@ class _ComputationReader:
     """Reads the instructions of one computation, and knows those it has read by id."""
 
     def __init__(
-        self, computations: Mapping[int, Computation], frames: StackFrames | None, file: str
+        self, computations: Mapping[int, Computation], surroundings: Surroundings
     ) -> None:
         self._computations = computations
-        self._frames = frames
-        self._file = file
+        self._surroundings = surroundings
         self._instructions: dict[int, Instruction] = {}
 
     def read(self, proto: Any) -> Computation:
@@ -61,7 +72,7 @@ class _ComputationReader:
         root = self._instructions.get(proto.root_id)
         if root is None:
             raise InputError(f"the root of computation '{proto.name}' is not defined")
-        instructions = self._instructions.values()
+        instructions = self._in_order(proto.id)
         thread = "" if proto.execution_thread == "main" else proto.execution_thread
         return Computation(
             name=proto.name,
@@ -71,10 +82,17 @@ class _ComputationReader:
             execution_thread=thread,
         )
 
+    def _in_order(self, computation_id: int) -> list[Instruction]:
+        """The instructions as the schedule has them; as the proto has them where it is silent."""
+        scheduled = self._surroundings.schedule.get(computation_id, ())
+        known = (i for i in scheduled if i in self._instructions)
+        return [self._instructions[i] for i in dict.fromkeys((*known, *self._instructions))]
+
     def _add(self, proto: Any) -> None:
-        metadata = read_metadata(proto.metadata)
-        location = self._location(metadata)
+        location = Location(self._surroundings.file)
         try:
+            metadata = read_metadata(proto.metadata, self._surroundings.payloads)
+            location = self._location(metadata)
             if proto.id in self._instructions:
                 raise InputError(f"its id {proto.id} is another instruction's already")
             self._instructions[proto.id] = self._instruction(proto, metadata, location)
@@ -86,8 +104,9 @@ class _ComputationReader:
         """Where it stands in the user's program; in the proto's file where nothing says so."""
         if metadata.source_file:
             return Location(metadata.source_file, metadata.source_line)
-        source = self._frames.source(metadata.stack_frame_id) if self._frames else None
-        return Location(*source) if source else Location(self._file)
+        frames = self._surroundings.frames
+        source = frames.source(metadata.stack_frame_id) if frames else None
+        return Location(*source) if source else Location(self._surroundings.file)
 
     def _instruction(self, proto: Any, metadata: Metadata, location: Location) -> Instruction:
         definition = opdef.find(proto.opcode)
@@ -108,7 +127,7 @@ class _ComputationReader:
             control_predecessors=_look_up(
                 proto.control_predecessor_ids, self._instructions, "control predecessor"
             ),
-            annotations=tuple(_annotations(proto, shape)),
+            annotations=tuple(_annotations(proto, shape, self._surroundings.payloads)),
         )
 
 
@@ -129,22 +148,28 @@ def _parameters(instructions: Iterable[Instruction], name: str) -> tuple[Instruc
     return tuple(found)
 
 
-def read_metadata(proto: Any) -> Metadata:
+def read_metadata(proto: Any, payloads: Sequence[bytes]) -> Metadata:
     """The metadata; what has no field of its own goes to `other`."""
     named = ("op_type", "op_name", "source_file", "source_line", "stack_frame_id")
     other = tuple(pair for pair in metadata_fields(proto) if pair[0] not in named)
+    data = payload(proto.metadata_payload, payloads)
+    if data:
+        other += (("metadata_payload", quoted(data.decode("utf-8", "surrogateescape"))),)
     metadata = Metadata(**{name: getattr(proto, name) for name in named}, other=other)
     return NO_METADATA if metadata == NO_METADATA else metadata
 
 
-def _annotations(proto: Any, shape: Shape) -> Iterator[tuple[str, str]]:
+def _annotations(
+    proto: Any, shape: Shape, payloads: Sequence[bytes]
+) -> Iterator[tuple[str, str]]:
     """What we carry unread, in the order in which XLA prints it."""
+    config = proto.backend_config or payload(proto.backend_config_payload, payloads)
     spelled = {
         "parameter_replication": booleans(proto.parameter_replication.replicated_at_leaf_buffers),
         "sharding": sharding(proto.sharding) if proto.HasField("sharding") else None,
         "frontend_attributes": frontend_attributes(proto.frontend_attributes),
         "origin": original_value(proto.original_value, shape),
         "statistics": statistics(proto.statistics_viz),
-        "backend_config": backend_config(proto.backend_config),
+        "backend_config": backend_config(config),
     }
     yield from ((name, text) for name, text in spelled.items() if text is not None)

@@ -23,9 +23,9 @@ def decode(data: bytes, file: str) -> Any:
 
 
 def _attempt(message: str, data: bytes) -> Any:
-    from google.protobuf.message import DecodeError
-
     proto = message_classes()[message]()
+    from google.protobuf.message import DecodeError  # here: message_classes explains its absence
+
     try:
         proto.ParseFromString(data)
     except DecodeError:

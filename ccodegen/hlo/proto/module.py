@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ccodegen.hlo.ir import Alias, Computation, Module
-from ccodegen.hlo.proto.computations import read_computations
+from ccodegen.hlo.proto.computations import Surroundings, read_computations
 from ccodegen.hlo.proto.decode import decode
 from ccodegen.hlo.proto.enums import spelling
 from ccodegen.hlo.proto.shapes import read_shape
@@ -31,7 +31,9 @@ def read(data: bytes, file: str = "<proto>") -> Module:
 
 def _module(proto: Any, file: str) -> Module:
     frames = read_stack_frames(proto.stack_frame_index)
-    computations = read_computations(proto.computations, frames, file)
+    schedule = {s.key: tuple(s.value.instruction_ids) for s in proto.schedule.sequences}
+    surroundings = Surroundings(file, frames, tuple(proto.payloads), schedule)
+    computations = read_computations(proto.computations, surroundings)
     entry = computations.get(proto.entry_computation_id)
     if entry is None:
         raise InputError(f"the entry computation {proto.entry_computation_id} is not defined")
@@ -65,10 +67,10 @@ def _annotations(proto: Any, entry: Computation) -> Iterator[tuple[str, str]]:
     ]
     if donors:
         yield "buffer_donor", f"{{ {', '.join(donors)} }}"
+    attributes = frontend_attributes(proto.frontend_attributes)
+    if attributes:
+        yield "frontend_attributes", attributes
     if proto.HasField("host_program_shape"):
         program = proto.host_program_shape
         layout = (*map(read_shape, program.parameters), read_shape(program.result))
         yield from entry_layout_annotation(layout, entry)
-    attributes = frontend_attributes(proto.frontend_attributes)
-    if attributes:
-        yield "frontend_attributes", attributes

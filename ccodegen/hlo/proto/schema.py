@@ -13,14 +13,16 @@ from typing import Any
 from ccodegen.support.errors import InputError
 
 # Packed lists of fixed width (`preds` has a byte an element) are declared as bytes, so that NumPy
-# reads them without a Python object for each element.
+# reads them without a Python object for each element. A few single fields are declared repeated:
+# then 0 differs from "not set".
 MESSAGES = {
     "HloProto": "HloModuleProto: hlo_module=1",
     "HloModuleProto": """
         string: name=1; int64: entry_computation_id=6 id=5; HloComputationProto*: computations=3;
         ProgramShapeProto: host_program_shape=4; HloScheduleProto: schedule=7;
         HloInputOutputAliasProto: input_output_alias=8; HloBufferDonorProto: buffer_donor=18;
-        StackFrameIndexProto: stack_frame_index=17; FrontendAttributes: frontend_attributes=19
+        StackFrameIndexProto: stack_frame_index=17; FrontendAttributes: frontend_attributes=19;
+        bytes*: payloads=22
     """,
     "HloComputationProto": """
         string: name=1 execution_thread=8; HloInstructionProto*: instructions=2;
@@ -40,6 +42,7 @@ MESSAGES = {
             custom_call_schedule=76 rng_algorithm=70
             padding_type=75 custom_call_api_version=77 is_associative=96 conv_kind=97;
         int32*: cross_program_prefetch_index=80; PaddingConfig: padding_config=21;
+        Payload: backend_config_payload=99;
         bytes: outfeed_config=22 infeed_config=27 backend_config=43; float: epsilon=24;
         DotDimensionNumbers: dot_dimension_numbers=30;
         RaggedDotDimensionNumbers: ragged_dot_dimension_numbers=90;
@@ -82,7 +85,7 @@ MESSAGES = {
         int32*: profile_type=5;
         Payload: metadata_payload=20
     """,
-    "Payload": "bytes: value=1; int64: id=2",
+    "Payload": "bytes: value=1; int64*: id=2",
     "LiteralProto": """
         ShapeProto: shape=1; bytes*: preds=2 f32s=8 f64s=9 c64s=12 c128s=18;
         bytes: s1s=30 s2s=26 s4s=21 s8s=15 u1s=31 u2s=27 u4s=22 u8s=3 f16s=11 bf16s=13 u16s=16

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ccodegen.hlo.shape import Shape, TupleShape
@@ -43,6 +43,16 @@ def _dictionary_or_quoted(text: str) -> str:
     except InputError:
         return quoted(text)
     return dictionary if cursor.at_end() else quoted(text)
+
+
+def payload(proto: Any, shared: Sequence[bytes]) -> bytes:
+    """A Payload's bytes, which it has itself or shares with others in the module's list."""
+    for number in proto.id:
+        if not 0 <= number < len(shared):
+            raise InputError(f"the module has no payload {number}")
+        return shared[number]
+    own: bytes = proto.value
+    return own
 
 
 def statistics(proto: Any) -> str | None:
@@ -108,9 +118,6 @@ def metadata_fields(proto: Any) -> list[tuple[str, str]]:
             fields.append((name, str(value)))
         elif value:
             fields.append((name, braced(value)))
-    payload = proto.metadata_payload.value.decode("utf-8", "surrogateescape")
-    if payload:
-        fields.append(("metadata_payload", quoted(payload)))
     return fields
 
 
