@@ -47,7 +47,7 @@ def _dictionary_or_quoted(text: str) -> str:
 
 def payload(proto: Any, shared: Sequence[bytes]) -> bytes:
     """A Payload's bytes, which it has itself or shares with others in the module's list."""
-    for number in proto.id:
+    for number in map(int, proto.id):
         if not 0 <= number < len(shared):
             raise InputError(f"the module has no payload {number}")
         return shared[number]
