@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
-from ccodegen.hlo.ir import Computation
+from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
+from ccodegen.hlo.shape import Shape
+from ccodegen.loop.ir import Expr, Index
+from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_tuple
+from ccodegen.ops.lowering import NestScope
+from ccodegen.ops.merge_sort import LineSorter, sorting_permutation
+from ccodegen.ops.shape_checks import (
+    arrays,
+    dimension_numbers,
+    one_or_tuple,
+    require,
+    same_dimensions,
+)
 
 
 @dataclass(frozen=True)
@@ -16,4 +32,65 @@ class SortAttributes(Attributes):
     is_stable: bool = attr(AttrKind.BOOL, False)
 
 
-register(OpDef("sort", SortAttributes, arity=(1, None)))
+def infer(shapes: tuple[Shape, ...], attributes: SortAttributes) -> Shape:
+    operands = arrays("sort", shapes)
+    same_dimensions("sort", operands)
+    require(len(attributes.dimensions) == 1, "sort takes exactly one dimension")
+    dimension_numbers("sort", attributes.dimensions, operands[0].rank)
+    require(
+        len(attributes.to_apply.parameters) == 2 * len(operands),
+        f"sort of {len(operands)} operands compares {2 * len(operands)} values,"
+        f" not {len(attributes.to_apply.parameters)} as {attributes.to_apply.name}",
+    )
+    return one_or_tuple(operands)
+
+
+def evaluate(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
+    attributes = _attributes(instruction)
+    (dimension,) = attributes.dimensions
+    moved = [np.moveaxis(v, dimension, -1) for v in values]
+    lines = tuple(m.reshape(int(np.prod(m.shape[:-1])), m.shape[-1]) for m in moved)
+
+    def less(a: Arrays, b: Arrays) -> Array:
+        return call_lifted(evaluator, attributes.to_apply, _pairs(a, b))[0]
+
+    order = sorting_permutation(lines, less)
+    ordered = (np.take_along_axis(line, order, 1).reshape(moved[0].shape) for line in lines)
+    return from_tuple(tuple(np.moveaxis(line, -1, dimension) for line in ordered))
+
+
+def nest(scope: NestScope, instruction: Instruction) -> None:
+    attributes, builder = _attributes(instruction), scope.builder
+    (dimension,) = attributes.dimensions
+    outer = list(scope.operands[0].dimensions)
+    n = outer.pop(dimension)
+
+    def less(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
+        return call_scalars(scope, attributes.to_apply, _pairs(a, b))[0]
+
+    sorter = LineSorter(scope, n, [b.type for b in scope.operands], less)
+    with builder.loops(outer, "line") as line:
+
+        def place(i: Expr) -> Index:
+            return (*line[:dimension], i, *line[dimension:])
+
+        def write(i: Expr, sorted_values: Sequence[Expr]) -> None:
+            for result, value in zip(scope.results, sorted_values, strict=True):
+                builder.store(result, place(i), value)
+
+        sorter.sort(lambda i: [builder.load(b, place(i)) for b in scope.operands], write, n)
+
+
+def _pairs(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
+    """The comparator's arguments: a's and b's first value, a's and b's second, …"""
+    return tuple(value for pair in zip(a, b, strict=True) for value in pair)
+
+
+def _attributes(instruction: Instruction) -> SortAttributes:
+    assert isinstance(instruction.attributes, SortAttributes)
+    return instruction.attributes
+
+
+register(
+    OpDef("sort", SortAttributes, arity=(1, None), infer=infer, evaluate=evaluate, nest=nest)
+)
