@@ -18,15 +18,16 @@ def normalise_layouts(module: Module, context: PassContext) -> Module:
     ```
     %b = f32[3,2]{0,1} bitcast(f32[2,3]{1,0} %x)   →   %b = f32[3,2] transpose(%x), dimensions={1,0}
     ```
-    Layouts vanish from all shapes but those of the entry's parameters, and of copies that bring
-    the entry's results into another order than the usual one.
+    Layouts vanish from all shapes; with `context.entry_layouts` not from those of the entry's
+    parameters, and of copies that bring the entry's results into another order than the usual one.
     """
     plain = rewrite_module(module, _expand_bitcast)
 
     def transform(
         computation: Computation, callees: dict[Computation, Computation]
     ) -> Computation:
-        return _without_layouts(computation, callees, computation is plain.entry)
+        keeps = context.entry_layouts and computation is plain.entry
+        return _without_layouts(computation, callees, keeps)
 
     return map_computations(plain, transform)
 
@@ -64,10 +65,10 @@ def _is_plain(instruction: Instruction) -> bool:
 
 
 def _without_layouts(
-    computation: Computation, callees: dict[Computation, Computation], is_entry: bool
+    computation: Computation, callees: dict[Computation, Computation], keeps_interface: bool
 ) -> Computation:
     def visit(instruction: Instruction) -> Instruction:
-        if is_entry and instruction.op == "parameter":
+        if keeps_interface and instruction.op == "parameter":
             return instruction
         if instruction.op == "copy" and not instruction.control_predecessors:
             return instruction.operands[0]
@@ -76,7 +77,7 @@ def _without_layouts(
         return replace(instruction, shape=_logical(instruction.shape))
 
     new = rewrite_computation(computation, visit, callees)
-    if not is_entry:
+    if not keeps_interface:
         return new
     root = laid_out(new.root, computation.root.shape)
     return new if root is new.root else replace(new, root=root)

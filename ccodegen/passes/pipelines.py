@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.verify import verify
+from ccodegen.passes.absorb_transposes import absorb_transposes
 from ccodegen.passes.context import Pass, PassContext
 from ccodegen.passes.drop_dead import drop_dead
 from ccodegen.passes.expand_batch_norm import expand_batch_norm
@@ -64,6 +65,8 @@ SIMPLIFICATION: Pipeline = (
     expand_custom_calls,
     expand_batch_norm,
     _SIMPLIFY,
+    # A dot reads any order as well as another; before loops, so that no transpose is hoisted.
+    absorb_transposes,
     # Only from simplified bodies, else the state grows by what simplifying would have removed.
     hoist_invariant,
     _SIMPLIFY,

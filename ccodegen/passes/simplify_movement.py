@@ -13,10 +13,11 @@ from ccodegen.passes.rules import (
     place,
     reshape,
     slice,
+    squeeze,
 )
 
 _RULES = merged(
-    module.RULES for module in (degenerate, reshape, broadcast, slice, assembly, place)
+    module.RULES for module in (degenerate, reshape, broadcast, slice, assembly, place, squeeze)
 )
 
 

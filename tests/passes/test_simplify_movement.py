@@ -50,6 +50,14 @@ CASES = {
         "q = f32[4,1,5] broadcast(a), dimensions={0,1}",
         "x = f32[4] parameter(0)\n q = f32[4,1,5] broadcast(x), dimensions={0}",
     ),
+    "elementwise between reshapes": (
+        "x = f32[4] parameter(0)\n a = f32[4,1] reshape(x)\n k = f32[] constant(2)\n"
+        "b = f32[4,1] broadcast(k), dimensions={}\n c = f32[4,1] add(a, b)\n"
+        "d = f32[4,1] sqrt(c)\n e = f32[4] reshape(d)\n q = f32[4,5] broadcast(e), dimensions={0}",
+        "x = f32[4] parameter(0)\n k = f32[] constant(2)\n"
+        "b = f32[4] broadcast(k), dimensions={}\n c = f32[4] add(x, b)\n"
+        "d = f32[4] sqrt(c)\n q = f32[4,5] broadcast(d), dimensions={0}",
+    ),
     "broadcast that adds a size-1 dimension": (
         "x = f32[4] parameter(0)\n q = f32[4,1] broadcast(x), dimensions={0}",
         "x = f32[4] parameter(0)\n q = f32[4,1] reshape(x)",

@@ -1,0 +1,97 @@
+"""Transposes before and after a dot become dimension numbers of the dot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
+from ccodegen.ops.dot import DotAttributes
+from ccodegen.ops.movement import Transpose
+from ccodegen.passes.build import derived, is_static
+from ccodegen.passes.context import PassContext
+
+
+def absorb_transposes(module: Module, context: PassContext) -> Module:
+    """`dot(transpose(%x), %y), lhs_contracting_dims={0}` → `dot(%x, %y), lhs_contracting_dims={1}`;
+    `transpose(dot(%x, %y))` → `dot(%y, %x)`, if nobody else reads that dot.
+
+    The sums run over the same products in the same order, so that all bits stay.
+    """
+
+    def transform(
+        computation: Computation, callees: dict[Computation, Computation]
+    ) -> Computation:
+        return _absorbed(rewrite_computation(computation, lambda i: i, callees))
+
+    return map_computations(module, transform)
+
+
+def _absorbed(computation: Computation) -> Computation:
+    def visit(old: Instruction, new: Instruction) -> Instruction:
+        if new.control_predecessors or not is_static(new):
+            return new
+        if isinstance(new.attributes, DotAttributes):
+            return _without_transposed_operands(new, new.attributes)
+        if isinstance(new.attributes, Transpose) and len(computation.users[old.operands[0]]) == 1:
+            return _swapped(new, new.attributes.dimensions)
+        return new
+
+    return rewrite_with_old(computation, visit)
+
+
+def _without_transposed_operands(dot: Instruction, attributes: DotAttributes) -> Instruction:
+    lhs, rhs = dot.operands
+    batch, contracting = attributes.lhs_batch_dims, attributes.lhs_contracting_dims
+    order = _absorbable(lhs, (*batch, *contracting))
+    if order is not None:
+        attributes = replace(
+            attributes,
+            lhs_batch_dims=tuple(order[d] for d in batch),
+            lhs_contracting_dims=tuple(order[d] for d in contracting),
+        )
+        lhs = lhs.operands[0]
+    batch, contracting = attributes.rhs_batch_dims, attributes.rhs_contracting_dims
+    order = _absorbable(rhs, (*batch, *contracting))
+    if order is not None:
+        attributes = replace(
+            attributes,
+            rhs_batch_dims=tuple(order[d] for d in batch),
+            rhs_contracting_dims=tuple(order[d] for d in contracting),
+        )
+        rhs = rhs.operands[0]
+    if (lhs, rhs) == dot.operands:
+        return dot
+    return replace(dot, operands=(lhs, rhs), attributes=attributes)
+
+
+def _absorbable(operand: Instruction, numbered: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The transpose's order, if the dimensions that the dot does not number keep theirs."""
+    if not isinstance(operand.attributes, Transpose) or not is_static(operand):
+        return None
+    order = operand.attributes.dimensions
+    free = [order[d] for d in range(len(order)) if d not in numbered]
+    return order if free == sorted(free) else None
+
+
+def _swapped(transpose: Instruction, order: tuple[int, ...]) -> Instruction:
+    """The result's dimensions are batch, then the left operand's free ones, then the right's."""
+    (dot,) = transpose.operands
+    attributes = dot.attributes
+    if not isinstance(attributes, DotAttributes) or dot.control_predecessors:
+        return transpose
+    lhs, rhs = dot.operands
+    batch = len(attributes.lhs_batch_dims)
+    rows = lhs.array_shape.rank - batch - len(attributes.lhs_contracting_dims)
+    end = dot.array_shape.rank
+    expected = (*range(batch), *range(batch + rows, end), *range(batch, batch + rows))
+    if order != expected:
+        return transpose
+    mirrored = replace(
+        attributes,
+        lhs_batch_dims=attributes.rhs_batch_dims,
+        rhs_batch_dims=attributes.lhs_batch_dims,
+        lhs_contracting_dims=attributes.rhs_contracting_dims,
+        rhs_contracting_dims=attributes.lhs_contracting_dims,
+    )
+    return derived(dot, "dot", transpose.shape, (rhs, lhs), mirrored)
