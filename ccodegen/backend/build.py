@@ -125,4 +125,3 @@ def _kept(parameters: Sequence[int], number: int) -> int:
     if number not in parameters:
         raise InputError(f"parameter {number} is bound to a constant and cannot be donated")
     return list(parameters).index(number)
-

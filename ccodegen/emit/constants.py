@@ -54,8 +54,12 @@ def _filled(texts: list[str]) -> str:
     """Lines of up to 100 columns, filled without looking at each word where there are many."""
     if len(texts) < 1000:
         return textwrap.fill(
-            ", ".join(texts), 100, initial_indent="    ", subsequent_indent="    ",
-            break_on_hyphens=False, break_long_words=False,
+            ", ".join(texts),
+            100,
+            initial_indent="    ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+            break_long_words=False,
         )
     per_line = max(1, 96 // (max(map(len, texts)) + 2))
     rows = (texts[i : i + per_line] for i in range(0, len(texts), per_line))

@@ -1,6 +1,6 @@
 """Prints expressions of the loop IR as C: few parentheses, exact constants, flat row-major indices.
 
-    add(load x[i, j], 1.5)  →  x[i * 12 + j] + 1.5f
+add(load x[i, j], 1.5)  →  x[i * 12 + j] + 1.5f
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Hashable, Iterable
 
+from ccodegen.support import naming
 from ccodegen.support.errors import InputError
 
 _WORDS = """
@@ -34,8 +35,7 @@ def identifier(text: str, fallback: str = "x") -> str:
     Keywords of C and C++, names of standard types (`…_t`), macros (all capitals) and our own
     (`ccg_…`) get an underscore at the end.
     """
-    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[:_LENGTH].strip("_") or fallback
-    name = name if name[0].isalpha() else f"{fallback}{name}"
+    name = naming.identifier(text, fallback)[:_LENGTH].strip("_")
     macro = len(name) > 1 and name.upper() == name
     taken = name in _KEYWORDS or name.endswith("_t") or name.lower().startswith("ccg_")
     return f"{name}_" if macro or taken or name == "I" else name

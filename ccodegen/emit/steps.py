@@ -56,6 +56,17 @@ def called_kernels(steps: Sequence[Step]) -> list[Kernel]:
     return list(dict.fromkeys(call.kernel for call in _calls(steps)))
 
 
+def repeated_kernels(steps: Sequence[Step]) -> Iterator[Kernel]:
+    """The kernels that loops call."""
+    for step in steps:
+        match step:
+            case While():
+                yield from called_kernels((*step.condition, *step.body))
+            case Switch():
+                for branch in step.branches:
+                    yield from repeated_kernels(branch)
+
+
 def arena_pointers(program: Program, name: Callable[[Buffer], str], base: str) -> list[str]:
     """Definitions of typed pointers to the arena buffers that the steps use."""
     buffers = used_buffers(program.steps)

@@ -1,0 +1,1 @@
+"""Compilers and ways to run: `host.load(program, target, options)` makes a callable."""

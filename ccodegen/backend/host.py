@@ -1,0 +1,166 @@
+"""Compiles and runs programs in this process.
+
+`load(program, target, options)` gives a callable; `restore(target, options)` gives the one that an
+earlier process made for the same `options.key`, without the program.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ccodegen.backend import cache, toolchain
+from ccodegen.backend.cache import Cache, digest, package_stamp
+from ccodegen.backend.interfaces import Memory, Options
+from ccodegen.backend.signature import Signature, Slot, from_json, nest, signature_of
+from ccodegen.backend.stream import HostStreamExecutor
+from ccodegen.backend.transfer import HostTransferManager
+from ccodegen.emit.table import TableSources, emit_table
+from ccodegen.loop.ir import Program
+from ccodegen.target import Target
+
+Array = np.ndarray[Any, Any]
+
+
+class HostExecutable:
+    """A compiled program: NumPy arrays in, NumPy arrays out. May be called from several threads."""
+
+    def __init__(
+        self, signature: Signature, stream: HostStreamExecutor, transfer: HostTransferManager
+    ) -> None:
+        self.signature = signature
+        self._stream = stream
+        self._transfer = transfer
+        inputs, results = signature.inputs, [s for s in signature.outputs if s.parameter is None]
+        pool = [*inputs, *results]
+        self._order = [pool.index(slot) for slot in signature.arguments]
+        self._leaves = {slot.output: pool.index(slot) for slot in signature.outputs}
+        self._in_order = self._order == list(range(len(pool)))
+
+    @property
+    def memory(self) -> Memory:
+        slots = self.signature.arguments
+        arguments = sum(slot.bytes for slot in slots if slot.parameter is not None)
+        outputs = sum(slot.bytes for slot in slots if slot.parameter is None)
+        return Memory(self.signature.arena_size, self.signature.constants, arguments, outputs)
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """The results of one run, as a (nested) tuple where the program returns one.
+
+        Donated arguments are overwritten and returned. `out`: arrays, nested like the results, to
+        write them into. Raises InputError for an argument of the wrong shape or type.
+        """
+        inputs = self._transfer.accept(arrays)
+        if out is None:
+            results = self._transfer.allocate()
+        else:
+            results = self._transfer.given(out)
+            inputs = self._transfer.apart(inputs, results)
+        pool = inputs + results
+        self._stream.launch(pool if self._in_order else [pool[place] for place in self._order])
+        structure = self.signature.structure
+        if isinstance(structure, int):
+            return pool[self._leaves[structure]]
+        return nest(structure, lambda leaf: pool[self._leaves[leaf]])
+
+
+class HostCompiler:
+    """The Compiler of this process."""
+
+    def compile(self, program: Program, target: Target, options: Options) -> HostExecutable:
+        return load(program, target, options)
+
+
+def load(program: Program, target: Target, options: Options | None = None) -> HostExecutable:
+    """Compiles the program, or takes it from the cache, and loads it."""
+    options = options or Options()
+    sources = emit_table(program, target, options.strict)
+    signature = signature_of(program, sources.external, options.structure)
+    constants = [np.ascontiguousarray(constant.array) for constant in sources.external]
+    if not options.cache:
+        with tempfile.TemporaryDirectory(prefix="ccodegen-") as folder:
+            path = Path(folder) / "library.so"
+            path.write_bytes(toolchain.build_library(sources.units, target, options.strict))
+            return _executable(path, signature, constants)
+    store = Cache(cache.default_directory())
+    library = _library_key(sources, target, options)
+    path = store.make(
+        library, lambda: toolchain.build_library(sources.units, target, options.strict)
+    )
+    if options.key:
+        _remember(store, front_key(target, options), library, signature, constants)
+    return _executable(path, signature, constants)
+
+
+def restore(target: Target, options: Options) -> HostExecutable | None:
+    """The executable that `load` made for the same key, target and options; None if there is none
+    that is whole."""
+    store = Cache(cache.default_directory())
+    front = front_key(target, options)
+    facts = store.read(front) if options.key and options.cache else None
+    if facts is None:
+        return None
+    library, _, text = facts.decode().partition("\n")
+    path = store.find(library)
+    signature = from_json(text)
+    data = store.find(_constants_key(front)) if signature.external else None
+    if path is None or (signature.external and data is None):
+        return None
+    constants = _mapped(data, signature.external, signature.alignment) if data else []
+    return _executable(path, signature, constants)
+
+
+def front_key(target: Target, options: Options) -> str:
+    """The key in front of the pipeline: what the program is made from, and how."""
+    compiler = toolchain.find_compiler(target)
+    machine = toolchain.machine(target)
+    facts = [repr(target), repr(options), " ".join(compiler.words), machine, package_stamp()]
+    return digest("front", *facts)
+
+
+def _library_key(sources: TableSources, target: Target, options: Options) -> str:
+    """The key behind it: the C, and what compiles it."""
+    compiler = toolchain.find_compiler(target)
+    built_by = toolchain.build_key(compiler, target, options.strict)
+    texts = (part for unit in sources.units for part in (unit.text, str(unit.hot)))
+    return digest("library", built_by, *texts)
+
+
+def _constants_key(front: str) -> str:
+    return digest("constants", front)
+
+
+def _remember(
+    store: Cache, front: str, library: str, signature: Signature, constants: Sequence[Array]
+) -> None:
+    """The entry that `restore` reads goes last: it is there only if the rest is."""
+    if constants:
+        store.write(_constants_key(front), *_packed(constants, signature.alignment))
+    store.write(front, f"{library}\n{signature.to_json()}".encode())
+
+
+def _packed(constants: Sequence[Array], alignment: int) -> list[bytes]:
+    """Their bytes, each padded to the alignment."""
+    parts = []
+    for array in constants:
+        parts += [array.tobytes(), bytes(-array.nbytes % alignment)]
+    return parts
+
+
+def _mapped(path: Path, slots: Sequence[Slot], alignment: int) -> list[Array]:
+    """The arrays that `_packed` wrote, read from the disk when they are first touched."""
+    data = np.memmap(path, np.uint8, "r")
+    arrays, start = [], 0
+    for slot in slots:
+        arrays.append(data[start : start + slot.bytes].view(slot.dtype).reshape(slot.shape))
+        start += slot.bytes + -slot.bytes % alignment
+    return arrays
+
+
+def _executable(library: Path, signature: Signature, constants: Sequence[Array]) -> HostExecutable:
+    stream = HostStreamExecutor(library, signature, constants)
+    return HostExecutable(signature, stream, HostTransferManager(signature))

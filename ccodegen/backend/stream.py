@@ -1,0 +1,56 @@
+"""Runs a library in this process: one call with one table of pointers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import cffi
+import numpy as np
+
+from ccodegen.backend.signature import Signature
+from ccodegen.emit.table import ENTRY, ENTRY_DECLARATION
+from ccodegen.support.errors import InternalError
+
+_FFI = cffi.FFI()
+_FFI.cdef(ENTRY_DECLARATION)
+
+
+class HostStreamExecutor:
+    """A loaded library. Each thread has a table and an arena of its own."""
+
+    def __init__(self, library: Path, signature: Signature, constants: Sequence[Any]) -> None:
+        self._library = _FFI.dlopen(str(library))
+        self._entry = getattr(self._library, ENTRY)
+        self._from_buffer = _FFI.from_buffer
+        self._state = _ThreadState(signature, constants)
+
+    def launch(self, arrays: Sequence[Any]) -> None:
+        """One run over dense arrays of all arguments, in the order of the signature."""
+        table = self._state.table
+        from_buffer = self._from_buffer
+        for slot, array in enumerate(arrays):
+            table[slot] = from_buffer(array)
+        if self._entry(table):
+            raise InternalError("the compiled program returned an error")
+
+
+class _ThreadState(threading.local):
+    """Made anew in each thread: the table with the pointers that never change, and the arena."""
+
+    def __init__(self, signature: Signature, constants: Sequence[Any]) -> None:
+        self.constants = constants
+        self.arena = _aligned(signature.arena_size, signature.alignment)
+        first = len(signature.arguments)
+        self.table = _FFI.new("void *[]", first + len(constants) + 1)
+        for slot, array in enumerate([*constants, self.arena], first):
+            self.table[slot] = _FFI.from_buffer(array)
+
+
+def _aligned(size: int, alignment: int) -> np.ndarray[Any, Any]:
+    """So many bytes, at an address that is a multiple of the alignment."""
+    memory = np.empty(size + alignment, np.uint8)
+    start = -memory.ctypes.data % alignment
+    return memory[start : start + size]

@@ -1,0 +1,130 @@
+"""Finds and runs a target's C compiler."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccodegen.backend.cache import digest
+from ccodegen.emit.table import Unit
+from ccodegen.support.errors import InputError, InternalError
+from ccodegen.support.runtime_c import header_dir
+from ccodegen.target import Target, native
+
+_SHOWN_LINES = 20
+_LIGHT = "-O1"  # for code that runs once over little data: half the time of -O3 to compile
+
+
+@dataclass(frozen=True)
+class CompilerCommand:
+    """A compiler that is installed: the words of its command line."""
+
+    words: tuple[str, ...]
+
+    @functools.cached_property
+    def identity(self) -> str:
+        """Tells apart two compilers that may give different code."""
+        version = subprocess.run([*self.words, "--version"], capture_output=True, text=True)
+        return f"{shlex.join(self.words)} {version.stdout.partition(chr(10))[0]}"
+
+
+def find_compiler(target: Target) -> CompilerCommand:
+    """The target's compiler: $CC where the target allows it, else the first one installed.
+
+    Raises InputError that says what to install.
+    """
+    chosen = shlex.split(os.environ.get("CC", "")) if target.compiler.environment else []
+    if chosen and shutil.which(chosen[0]) is None:
+        raise InputError(f"the compiler in CC is not installed: {chosen[0]}")
+    for words in [chosen, *([command] for command in target.compiler.commands)]:
+        if words and shutil.which(words[0]):
+            return CompilerCommand(tuple(words))
+    names = " or ".join(target.compiler.commands)
+    hint = f"install it: {target.compiler.install}" if target.compiler.install else ""
+    raise InputError(f"target {target.name} needs the C compiler {names}", hint=hint)
+
+
+def build_key(compiler: CompilerCommand, target: Target, strict: bool) -> str:
+    """What the code depends on besides its C: the compiler, its flags, the runtime's files."""
+    flags = shlex.join(target.compile_flags(strict))
+    return "\n".join([compiler.identity, flags, machine(target), _runtime_digest()])
+
+
+def machine(target: Target) -> str:
+    """This machine, where the target's code is for no other."""
+    return native.identity() if "-march=native" in target.compiler.flags else ""
+
+
+def build_library(units: Sequence[Unit], target: Target, strict: bool) -> bytes:
+    """The units as a shared library. They compile side by side."""
+    compiler = find_compiler(target)
+    with tempfile.TemporaryDirectory(prefix="ccodegen-") as folder:
+        root = Path(folder)
+        for unit in units:
+            (root / unit.name).write_text(unit.text)
+        flags = [*target.compile_flags(strict), f"-I{header_dir()}"]
+        jobs = [_object_command(compiler, flags, root / unit.name, unit.hot) for unit in units]
+        run_all(jobs)
+        library = root / "library.so"
+        objects = [str((root / unit.name).with_suffix(".o")) for unit in units]
+        link = [*compiler.words, "-shared", *flags, *objects, "-o", str(library)]
+        run_all([[*link, *target.compiler.link_flags]])
+        return library.read_bytes()
+
+
+def build_program(
+    sources: Iterable[Path],
+    output: Path,
+    target: Target,
+    strict: bool = False,
+    include: Iterable[Path] = (),
+) -> None:
+    """A program for the target, with the start-up code and memory layout of its board."""
+    compiler, board = find_compiler(target), target.board
+    startup = [str(target.directory / file) for file in board.startup]
+    flags = [*target.compile_flags(strict), *(f"-I{folder}" for folder in include)]
+    layout = ["-T", str(target.directory / board.linker_script)] if board.linker_script else []
+    files = [*startup, *map(str, sources)]
+    command = [*compiler.words, *flags, *files, *layout, "-o", str(output)]
+    run_all([[*command, *target.compiler.link_flags]])
+
+
+def run_all(commands: Sequence[Sequence[str]]) -> None:
+    """Runs compilers side by side, as many as there are processors.
+
+    Raises InternalError with the command and its first lines for the first one that fails.
+    """
+    workers = max(1, min(len(commands), os.cpu_count() or 1))
+    with ThreadPoolExecutor(workers) as pool:
+        for _ in pool.map(_run, commands):
+            pass
+
+
+def _run(command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode == 0:
+        return
+    lines = (done.stderr or done.stdout).splitlines()[:_SHOWN_LINES]
+    raise InternalError("\n".join([f"the C compiler failed: {shlex.join(command)}", *lines]))
+
+
+def _object_command(
+    compiler: CompilerCommand, flags: Sequence[str], source: Path, hot: bool
+) -> list[str]:
+    level = [] if hot else [_LIGHT]
+    return [*compiler.words, *flags, *level, "-c", str(source), "-o", f"{source.with_suffix('.o')}"]
+
+
+@functools.cache
+def _runtime_digest() -> str:
+    """Changes with any file of runtime_c."""
+    files = sorted(header_dir().glob("*.*"))
+    return digest(*(part for file in files for part in (file.name.encode(), file.read_bytes())))

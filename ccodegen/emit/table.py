@@ -1,0 +1,158 @@
+"""Prints a program for loading at once: one entry function over a table of pointers.
+
+The table has the arguments in order, then the large constants, then the arena. Kernels are spread
+over translation units, which compile side by side; those with little work stand apart, because
+they need no optimising.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ccodegen.emit.constants import ConstantText
+from ccodegen.emit.names import check_prefix
+from ccodegen.emit.program import ProgramPrinter
+from ccodegen.emit.render import render
+from ccodegen.emit.statement import fitted, indented
+from ccodegen.emit.steps import repeated_kernels, used_buffers
+from ccodegen.emit.types import memory_type
+from ccodegen.loop.ir import ConstantData, Contract, For, If, Kernel, Program, Space, Stmt
+from ccodegen.target import Target
+
+ENTRY = "ccg_call"
+ENTRY_DECLARATION = f"int {ENTRY}(void *const *table);"
+LARGE_CONSTANT = 4096  # bytes from which a constant is a pointer instead of text
+_UNIT_LINES = 400  # a compiler takes about 0.3 s for them, some ten times the headers' share
+_LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One translation unit. `hot`: worth optimising."""
+
+    name: str
+    text: str
+    hot: bool
+
+
+@dataclass(frozen=True)
+class TableSources:
+    """`external`: the constants that the caller puts into the table, in that order."""
+
+    units: tuple[Unit, ...]
+    external: tuple[ConstantData, ...]
+
+
+@dataclass(frozen=True)
+class _Options:
+    """`single`: there is no other unit. `entry`: this one has the entry function."""
+
+    strict: bool
+    single: bool
+    entry: bool
+
+
+@dataclass(frozen=True)
+class _UnitView:
+    strict: bool
+    headers: tuple[str, ...]
+    constants: tuple[ConstantText, ...]
+    prototypes: tuple[str, ...]
+    kernels: tuple[str, ...]
+    entry: str
+
+
+def emit_table(
+    program: Program, target: Target, strict: bool = False, large_constant: int = LARGE_CONSTANT
+) -> TableSources:
+    """The program as translation units with `int ccg_call(void *const *table)` in the first one."""
+    external = tuple(c for c in program.constants if c.buffer.bytes >= large_constant)
+    buffers = {constant.buffer for constant in external}
+    prefix = check_prefix("jit")
+    printer = ProgramPrinter(program, prefix, target.abi.weight_alignment, buffers)
+    groups = _groups(program, printer)
+    units = []
+    for number, (kernels, hot) in enumerate(groups):
+        options = _Options(strict, single=len(groups) == 1, entry=number == 0)
+        text = render("table.c.j2", _unit(printer, kernels, options))
+        units.append(Unit(f"unit{number}.c", text, hot))
+    return TableSources(tuple(units), external)
+
+
+def work(body: Sequence[Stmt]) -> float:
+    """How often the innermost statements run; infinite where only the running program knows."""
+    return sum(map(_statement_work, body))
+
+
+def _statement_work(statement: Stmt) -> float:
+    match statement:
+        case For(_, int() as extent, body, _):
+            return extent * work(body)
+        case For():
+            return math.inf
+        case If(_, then, orelse):
+            return max(work(then), work(orelse))
+        case Contract(rows, columns, depth):
+            return math.prod(axis.extent for axis in (*rows, *columns, *depth))
+    return 1
+
+
+def _groups(program: Program, printer: ProgramPrinter) -> list[tuple[list[Kernel], bool]]:
+    """The kernels of each unit, and whether it is hot. There is at least one unit."""
+    repeated = set(repeated_kernels(program.steps))
+    hot = [k for k in printer.kernels if k in repeated or work(k.body) > _LITTLE_WORK]
+    little = [k for k in printer.kernels if k not in set(hot)]
+    groups = [(group, False) for group in _packed(little, printer)]
+    groups += [(group, True) for group in _packed(hot, printer)]
+    return groups or [([], False)]
+
+
+def _packed(kernels: list[Kernel], printer: ProgramPrinter) -> list[list[Kernel]]:
+    """Runs of kernels with up to so many lines in all."""
+    groups: list[list[Kernel]] = []
+    room = 0
+    for kernel in kernels:
+        lines = len(printer.kernels[kernel].body)
+        if room < lines:
+            groups.append([])
+            room = _UNIT_LINES
+        groups[-1].append(kernel)
+        room -= lines
+    return groups
+
+
+def _unit(printer: ProgramPrinter, kernels: list[Kernel], options: _Options) -> _UnitView:
+    texts = [printer.kernels[kernel] for kernel in kernels]
+    everywhere = printer.kernels.values()
+    shared = () if options.single else (everywhere if options.entry else texts)
+    return _UnitView(
+        strict=options.strict,
+        headers=tuple(sorted({"ccg_base.h"}.union(*(text.headers for text in texts)))),
+        constants=tuple(printer.constants.values()) if options.entry else (),
+        prototypes=tuple("\n".join(text.prototype) for text in shared),
+        kernels=tuple("\n".join(t.lines("static" if options.single else "")) for t in texts),
+        entry=_entry(printer) if options.entry else "",
+    )
+
+
+def _entry(printer: ProgramPrinter) -> str:
+    """The entry function's body: names for the table's pointers, then the steps."""
+    program = printer.program
+    inputs = [a.buffer for a in program.arguments if a.output is None]
+    buffers = [argument.buffer for argument in program.arguments]
+    external = [c.buffer for c in program.constants if c.buffer in printer.external]
+    used = set(used_buffers(program.steps))
+    lines = []
+    for slot, buffer in enumerate([*buffers, *external]):
+        if buffer in used:
+            const = "const " if buffer in (*inputs, *external) else ""
+            name = printer.buffer(buffer)
+            lines.append(f"{const}{memory_type(buffer.type)} *const {name} = table[{slot}];")
+    if any(buffer.space is Space.ARENA for buffer in used):
+        slot = len(buffers) + len(external)
+        lines.append(f"unsigned char *const base = table[{slot}];")
+    if not lines:
+        lines.append("(void)table;")
+    return "\n".join([*fitted(indented(lines)), *printer.steps("base")])
