@@ -1,11 +1,27 @@
-"""triangular-solve: solves op(a)·x = b or x·op(a) = b for triangular matrices a."""
+"""triangular-solve: solves op(a) · x = b or x · op(a) = b for triangular matrices a.
+
+op is the identity, the transpose or the conjugate transpose. Written for t · y = c with t = op(a)
+and y = x, or with t = op(a)ᵀ and y = xᵀ where a stands on the right: rows of y are solved in the
+order in which they are known, each sum taking them in that order.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
+from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
+from ccodegen.hlo.shape import Shape
+from ccodegen.loop.builder import apply, index
+from ccodegen.loop.ir import Expr, Index
+from ccodegen.ops.arithmetic import ArrayArithmetic, conjugate, minus_product, working_type
+from ccodegen.ops.fold import Array, converted
+from ccodegen.ops.lowering import NestScope
+from ccodegen.ops.shape_checks import arrays, require
 
 
 @dataclass(frozen=True)
@@ -15,5 +31,137 @@ class TriangularSolveAttributes(Attributes):
     unit_diagonal: bool = attr(AttrKind.BOOL, False)
     transpose_a: str = attr(AttrKind.ENUM, "NO_TRANSPOSE")
 
+    @property
+    def transposed(self) -> bool:
+        """Whether t(i, k) is a(k, i)."""
+        return (self.transpose_a != "NO_TRANSPOSE") == self.left_side
 
-register(OpDef("triangular-solve", TriangularSolveAttributes, arity=(2, 2)))
+    @property
+    def conjugated(self) -> bool:
+        return self.transpose_a == "ADJOINT"
+
+    @property
+    def forwards(self) -> bool:
+        """Whether t is a lower triangle, so that its first row is solved first."""
+        return self.lower != self.transposed
+
+
+_TRANSPOSES = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+
+
+def infer(shapes: tuple[Shape, ...], attributes: TriangularSolveAttributes) -> Shape:
+    a, b = arrays("triangular-solve", shapes)
+    square = a.rank >= 2 and a.dimensions[-1] == a.dimensions[-2]
+    require(square, f"triangular-solve takes square matrices, not {a}")
+    side = -2 if attributes.left_side else -1
+    require(
+        a.rank == b.rank
+        and a.dimensions[:-2] == b.dimensions[:-2]
+        and a.dimensions[-1] == b.dimensions[side],
+        f"triangular-solve: {a} does not fit {b} on the"
+        f" {'left' if attributes.left_side else 'right'}",
+    )
+    require(
+        a.element_type is b.element_type
+        and (a.element_type.is_float or a.element_type.is_complex),
+        f"triangular-solve takes floats or complex numbers of one type, not {a} and {b}",
+    )
+    require(
+        attributes.transpose_a in _TRANSPOSES,
+        f"triangular-solve: transpose_a is one of {', '.join(_TRANSPOSES)},"
+        f" not {attributes.transpose_a}",
+    )
+    return b
+
+
+def evaluate(evaluator: Any, instruction: Instruction, a: Array, b: Array) -> Array:
+    attributes = _attributes(instruction)
+    own = instruction.array_shape.element_type
+    arithmetic = ArrayArithmetic(working_type(own))
+    t, y = (m.astype(arithmetic.type.dtype) for m in (a, b))
+    t = t.swapaxes(-1, -2) if attributes.transposed else t
+    t = arithmetic.conjugate(t) if attributes.conjugated else t
+    y = y if attributes.left_side else y.swapaxes(-1, -2)
+    rows = list(range(t.shape[-1]))
+    rows = rows if attributes.forwards else rows[::-1]
+    for turn, i in enumerate(rows):
+        total = y[..., i, :]
+        for k in rows[:turn]:
+            total = arithmetic.minus_product(total, t[..., i, k, None], y[..., k, :])
+        if not attributes.unit_diagonal:
+            total = arithmetic.apply("divide", total, t[..., i, i, None])
+        y[..., i, :] = total.astype(own.dtype)
+    return np.asarray(y if attributes.left_side else y.swapaxes(-1, -2)).astype(own.dtype)
+
+
+@dataclass(frozen=True)
+class _System:
+    """t and y of one system of a batch, as elements of the operands and the result."""
+
+    scope: NestScope
+    attributes: TriangularSolveAttributes
+    batch: Index
+
+    def t(self, i: Expr, k: Expr) -> Expr:
+        a = self.scope.operands[0]
+        at = (k, i) if self.attributes.transposed else (i, k)
+        value = converted(self.scope.builder.load(a, (*self.batch, *at)), working_type(a.type))
+        return conjugate(value) if self.attributes.conjugated else value
+
+    def right_side(self, i: Expr, column: Expr) -> Expr:
+        b = self.scope.operands[1]
+        value = self.scope.builder.load(b, self._place(i, column))
+        return converted(value, working_type(b.type))
+
+    def y(self, i: Expr, column: Expr) -> Expr:
+        (x,) = self.scope.results
+        value = self.scope.builder.load(x, self._place(i, column))
+        return converted(value, working_type(x.type))
+
+    def store(self, i: Expr, column: Expr, value: Expr) -> None:
+        (x,) = self.scope.results
+        self.scope.builder.store(x, self._place(i, column), converted(value, x.type))
+
+    def _place(self, i: Expr, column: Expr) -> Index:
+        at = (i, column) if self.attributes.left_side else (column, i)
+        return (*self.batch, *at)
+
+
+def nest(scope: NestScope, instruction: Instruction) -> None:
+    attributes, b = _attributes(instruction), scope.builder
+    *outer, n, _ = scope.operands[0].dimensions
+    columns = scope.results[0].dimensions[-1 if attributes.left_side else -2]
+    with b.loops(outer, "m") as batch:
+        system = _System(scope, attributes, batch)
+        with b.loop(n, "turn") as turn, b.loop(columns, "c") as column:
+            i = _row(attributes, n, turn)
+            total = b.variable(system.right_side(i, column), "total")
+            with b.loop(turn, "k") as known:
+                k = _row(attributes, n, known)
+                product = minus_product(b.load(total), system.t(i, k), system.y(k, column))
+                b.store(total, (), product)
+            value: Expr = b.load(total)
+            if not attributes.unit_diagonal:
+                value = apply("divide", value, system.t(i, i))
+            system.store(i, column, value)
+
+
+def _row(attributes: TriangularSolveAttributes, n: int, turn: Expr) -> Expr:
+    return turn if attributes.forwards else apply("subtract", index(n - 1), turn)
+
+
+def _attributes(instruction: Instruction) -> TriangularSolveAttributes:
+    assert isinstance(instruction.attributes, TriangularSolveAttributes)
+    return instruction.attributes
+
+
+register(
+    OpDef(
+        "triangular-solve",
+        TriangularSolveAttributes,
+        arity=(2, 2),
+        infer=infer,
+        evaluate=evaluate,
+        nest=nest,
+    )
+)
