@@ -31,7 +31,7 @@ def _absorbed(computation: Computation) -> Computation:
     def visit(old: Instruction, new: Instruction) -> Instruction:
         if new.control_predecessors or not is_static(new):
             return new
-        if isinstance(new.attributes, DotAttributes):
+        if new.op == "dot" and isinstance(new.attributes, DotAttributes):
             return _without_transposed_operands(new, new.attributes)
         if isinstance(new.attributes, Transpose) and len(computation.users[old.operands[0]]) == 1:
             return _swapped(new, new.attributes.dimensions)
@@ -78,8 +78,9 @@ def _swapped(transpose: Instruction, order: tuple[int, ...]) -> Instruction:
     """The result's dimensions are batch, then the left operand's free ones, then the right's."""
     (dot,) = transpose.operands
     attributes = dot.attributes
-    if not isinstance(attributes, DotAttributes) or dot.control_predecessors:
+    if dot.op != "dot" or dot.control_predecessors:
         return transpose
+    assert isinstance(attributes, DotAttributes)
     lhs, rhs = dot.operands
     batch = len(attributes.lhs_batch_dims)
     rows = lhs.array_shape.rank - batch - len(attributes.lhs_contracting_dims)
