@@ -22,7 +22,8 @@ typedef struct {
 } ccg_c128;
 
 /* CCG_C: the complex type. CCG_T: its component's type, CCG_R: that type's name in functions.
-   CCG_REAL(f): the function f of the component's type. CCG_HUGE: where squares may overflow. */
+   CCG_REAL(f): the function f of the component's type. Above CCG_HUGE and below CCG_TINY squares
+   are not safe; twice the factor CCG_SCALE_DOWN or CCG_SCALE_UP makes them so. */
 #define CCG_F(name) CCG_PASTE(CCG_PASTE(ccg_, name), CCG_PASTE(_, CCG_S))
 #define CCG_REAL(name) CCG_PASTE(CCG_PASTE(ccg_, name), CCG_PASTE(_, CCG_R))
 
@@ -30,8 +31,8 @@ typedef struct {
 #define CCG_S c64
 #define CCG_T float
 #define CCG_R f32
-#define CCG_SCALE_UP 0x1p+60f
-#define CCG_SCALE_DOWN 0x1p-70f
+#define CCG_SCALE_UP 0x1p+50f
+#define CCG_SCALE_DOWN 0x1p-35f
 #define CCG_HUGE 0x1p+60f
 #define CCG_TINY 0x1p-50f
 #define CCG_END CCG_INF_F32
@@ -42,8 +43,8 @@ typedef struct {
 #define CCG_S c128
 #define CCG_T double
 #define CCG_R f64
-#define CCG_SCALE_UP 0x1p+500
-#define CCG_SCALE_DOWN 0x1p-530
+#define CCG_SCALE_UP 0x1p+350
+#define CCG_SCALE_DOWN 0x1p-265
 #define CCG_HUGE 0x1p+500
 #define CCG_TINY 0x1p-450
 #define CCG_END CCG_INF_F64

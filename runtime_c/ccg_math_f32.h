@@ -3,8 +3,8 @@
 
    Straight-line code without branches, so that loops over them vectorise under gcc and clang with
    -fno-math-errno -fno-trapping-math. Special values are those of C99; denormals are kept. The
-   bound in front of each function is the largest error in ulp over all 2^32 arguments (where there
-   are two: over samples), with and without FMA. */
+   bound in front of each function holds with and without FMA. It is the largest error found over
+   all arguments (tests/runtime_c/sweep.py), of two over samples, rounded up. */
 #ifndef CCG_MATH_F32_H
 #define CCG_MATH_F32_H
 
@@ -65,11 +65,13 @@ CCG_INLINE float ccg_exp_shifted_f32(float x, int32_t shift)
     return p * ccg_power_of_two_f32(half) * ccg_power_of_two_f32(n - half);
 }
 
+/* At most 1.0 ulp. */
 CCG_INLINE float ccg_exp_f32(float x)
 {
     return ccg_exp_shifted_f32(x, 0);
 }
 
+/* At most 1.5 ulp. */
 CCG_INLINE float ccg_expm1_f32(float x)
 {
     const float low = -18.0f, high = 90.0f;
@@ -121,6 +123,7 @@ CCG_INLINE float ccg_log_sum_f32(float f, float n)
     return ccg_fma_f32(n, CCG_LN2_HIGH_F32, f + p);
 }
 
+/* At most 0.95 ulp. */
 CCG_INLINE float ccg_log_f32(float x)
 {
     float normal = ccg_normal_f32(x);
@@ -133,6 +136,7 @@ CCG_INLINE float ccg_log_f32(float x)
     return x == 0.0f ? -CCG_INF_F32 : result;
 }
 
+/* At most 1.75 ulp. */
 CCG_INLINE float ccg_log1p_f32(float x)
 {
     float u = 1.0f + x;
@@ -148,7 +152,7 @@ CCG_INLINE float ccg_log1p_f32(float x)
     return ccg_abs_f32(x) < 0x1p-24f ? x : result;
 }
 
-/* 1/(1 + exp(-x)). */
+/* 1/(1 + exp(-x)). At most 2.4 ulp. */
 CCG_INLINE float ccg_logistic_f32(float x)
 {
     float e = ccg_exp_f32(-ccg_abs_f32(x));
@@ -156,12 +160,14 @@ CCG_INLINE float ccg_logistic_f32(float x)
     return numerator / (1.0f + e);
 }
 
+/* At most 2.55 ulp. */
 CCG_INLINE float ccg_tanh_f32(float x)
 {
     float e = ccg_expm1_f32(-2.0f * ccg_abs_f32(x));
     return ccg_copysign_f32(-e / (e + 2.0f), x);
 }
 
+/* At most 1.65 ulp. */
 CCG_INLINE float ccg_sinh_f32(float x)
 {
     float a = ccg_abs_f32(x), z = x * x;
@@ -175,22 +181,26 @@ CCG_INLINE float ccg_sinh_f32(float x)
     return ccg_copysign_f32(a < 1.0f ? small : large, x);
 }
 
+/* At most 1.5 ulp. */
 CCG_INLINE float ccg_cosh_f32(float x)
 {
     float half_exp = ccg_exp_shifted_f32(ccg_abs_f32(x), -1);
     return half_exp + 0.25f / half_exp;
 }
 
+/* At most 0.5 ulp. */
 CCG_INLINE float ccg_sqrt_f32(float x)
 {
     return sqrtf(x);
 }
 
+/* At most 1.5 ulp. */
 CCG_INLINE float ccg_rsqrt_f32(float x)
 {
     return 1.0f / sqrtf(x);
 }
 
+/* At most 2.1 ulp. */
 CCG_INLINE float ccg_asinh_f32(float x)
 {
     float a = ccg_abs_f32(x), square = a * a;
@@ -200,6 +210,7 @@ CCG_INLINE float ccg_asinh_f32(float x)
     return ccg_copysign_f32(result, x);
 }
 
+/* At most 2.1 ulp. */
 CCG_INLINE float ccg_acosh_f32(float x)
 {
     float t = x - 1.0f, near = t + sqrtf(ccg_fma_f32(t, t, 2.0f * t));
@@ -208,6 +219,7 @@ CCG_INLINE float ccg_acosh_f32(float x)
     return x < 1.0f ? CCG_NAN_F32 : result;
 }
 
+/* At most 2.25 ulp. */
 CCG_INLINE float ccg_atanh_f32(float x)
 {
     float a = ccg_abs_f32(x);
@@ -216,7 +228,8 @@ CCG_INLINE float ccg_atanh_f32(float x)
     return ccg_copysign_f32(a > 1.0f ? CCG_NAN_F32 : result, x);
 }
 
-/* A polynomial in x² below 0.95; above it 1 - erfc, whose logarithm is close to a polynomial. */
+/* A polynomial in x² below 0.95; above it 1 - erfc, whose logarithm is close to a polynomial.
+   At most 1.3 ulp. */
 CCG_INLINE float ccg_erf_f32(float x)
 {
     const float end = 4.0f;
@@ -239,7 +252,8 @@ CCG_INLINE float ccg_erf_f32(float x)
     return ccg_copysign_f32(a < 0.95f ? ccg_fma_f32(a, p, a) : large, x);
 }
 
-/* Halley's iteration from a guess that divides the exponent by three: once in f32, once in f64. */
+/* Halley's iteration from a guess that divides the exponent by three: once in f32, once in f64.
+   At most 0.51 ulp. */
 CCG_INLINE float ccg_cbrt_f32(float x)
 {
     float a = ccg_abs_f32(x), scaled = a * 0x1p+24f;
@@ -292,7 +306,7 @@ CCG_INLINE float ccg_exp2_precise_f32(double x)
     return (float)(p * scale);
 }
 
-/* pow(x, ±0) = pow(1, y) = 1, also for NaN; a negative x needs an integer y. */
+/* pow(x, ±0) = pow(1, y) = 1, also for NaN; a negative x needs an integer y. At most 0.51 ulp. */
 CCG_INLINE float ccg_pow_f32(float x, float y)
 {
     float a = ccg_abs_f32(x), half = y * 0.5f, result, real;

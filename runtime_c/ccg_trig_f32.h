@@ -29,7 +29,7 @@ CCG_INLINE uint32_t ccg_window32(uint32_t high, uint32_t low, uint32_t n)
 }
 
 /* For any x, by an exact product of integers (Payne and Hanek): the mantissa times those 96 bits of
-   2/π which the exponent leaves between the quadrant and the last bit that matters (Payne and Hanek).
+   2/π which the exponent leaves between the quadrant and the last bit that matters.
    The bits are chosen by the binary digits of their offset, from 32 zeros and 7 words of 2/π. */
 CCG_INLINE ccg_reduced_f32 ccg_reduce_angle_f32(float x)
 {
@@ -78,6 +78,7 @@ CCG_INLINE float ccg_cos_small_f32(float r)
     return ccg_fma_f32(z * z, p, ccg_fma_f32(z, -0.5f, 1.0f));
 }
 
+/* At most 1.6 (strict 2.5) ulp. */
 CCG_INLINE float ccg_sin_f32(float x)
 {
     ccg_reduced_f32 reduced = ccg_reduce_angle_f32(x);
@@ -88,6 +89,7 @@ CCG_INLINE float ccg_sin_f32(float x)
     return ccg_abs_f32(x) <= 0x1.fffffep+127f ? result : x - x;
 }
 
+/* At most 1.6 (strict 2.5) ulp. */
 CCG_INLINE float ccg_cos_f32(float x)
 {
     ccg_reduced_f32 reduced = ccg_reduce_angle_f32(x);
@@ -98,6 +100,7 @@ CCG_INLINE float ccg_cos_f32(float x)
     return ccg_abs_f32(x) <= 0x1.fffffep+127f ? result : x - x;
 }
 
+/* At most 2.9 (strict 3.7) ulp. */
 CCG_INLINE float ccg_tan_f32(float x)
 {
     ccg_reduced_f32 reduced = ccg_reduce_angle_f32(x);
@@ -124,7 +127,7 @@ CCG_INLINE float ccg_asin_tail_f32(float z)
     return p * z;
 }
 
-/* Above 1/2 by asin(x) = π/2 - 2·asin(√((1 - x)/2)), and so for acos. */
+/* Above 1/2 by asin(x) = π/2 - 2·asin(√((1 - x)/2)), and so for acos. At most 2.1 ulp. */
 CCG_INLINE float ccg_asin_f32(float x)
 {
     float a = ccg_abs_f32(x), square = x * x, half = 0.5f - 0.5f * a;
@@ -135,6 +138,7 @@ CCG_INLINE float ccg_asin_f32(float x)
     return ccg_copysign_f32(a > 0.5f ? large : s + rest, x);
 }
 
+/* At most 1.2 ulp. */
 CCG_INLINE float ccg_acos_f32(float x)
 {
     float a = ccg_abs_f32(x), square = x * x, half = 0.5f - 0.5f * a;
@@ -147,7 +151,8 @@ CCG_INLINE float ccg_acos_f32(float x)
     return a > 0.5f ? large : small;
 }
 
-/* The angle of the point (x, y), in (-π, π]; of C99's special values, none is an error. */
+/* The angle of the point (x, y), in (-π, π]; of C99's special values, none is an error.
+   At most 1.6 ulp. */
 CCG_INLINE float ccg_atan2_f32(float y, float x)
 {
     float a = ccg_abs_f32(x), b = ccg_abs_f32(y);
@@ -174,6 +179,7 @@ CCG_INLINE float ccg_atan2_f32(float y, float x)
     return x == x ? result : x;
 }
 
+/* At most 1.6 ulp. */
 CCG_INLINE float ccg_atan_f32(float x)
 {
     return ccg_atan2_f32(x, 1.0f);

@@ -42,10 +42,10 @@ def call(name: str, *arguments: Any, compiler: str = "gcc", flags: str = FAST) -
     arrays = [
         np.ascontiguousarray(array, dtype)
         for array, dtype in zip(
-            np.broadcast_arrays(*arguments), map(_dtype, _kinds(function)), strict=True
+            np.broadcast_arrays(*arguments), map(element_dtype, _kinds(function)), strict=True
         )
     ]
-    result = np.empty(arrays[0].shape, _dtype(function.result))
+    result = np.empty(arrays[0].shape, element_dtype(function.result))
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (result, *arrays)]
     run = getattr(ctypes.CDLL(str(_build(compiler, flags))), f"run_{name}")
     run(ctypes.c_size_t(result.size), *pointers)
@@ -58,7 +58,7 @@ def _build(compiler: str, flags: str) -> Path:
     source, built = folder / "functions.c", folder / "functions.so"
     includes = [f'#include "{h}"' for h in HEADERS if (header_dir() / h).is_file()]
     loops = [_loop(name, function) for name, function in public_functions().items()]
-    source.write_text("\n".join([*includes, *loops]))
+    source.write_text("\n".join([*includes, *loops, ""]))
     command = [compiler, *WARNINGS.split(), *flags.split(), "-fPIC", "-shared"]
     command += [f"-I{header_dir()}", str(source), "-o", str(built), "-lm"]
     subprocess.run(command, check=True)
@@ -84,7 +84,7 @@ def _is_element(kind: Any) -> bool:
     return isinstance(kind, np.dtype) or kind in _DTYPES
 
 
-def _dtype(kind: Any) -> np.dtype[Any]:
+def element_dtype(kind: Any) -> np.dtype[Any]:
     return kind if isinstance(kind, np.dtype) else _DTYPES[kind]
 
 

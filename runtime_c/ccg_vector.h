@@ -1,0 +1,63 @@
+/* Vectors of floats as wide as a register, by the compiler's extension.
+
+   CCG_VECTOR_BYTES is their size, 0 where there are none: code that uses them has a portable body
+   beside it. Arithmetic is that of the elements, each by itself. */
+#ifndef CCG_VECTOR_H
+#define CCG_VECTOR_H
+
+#include "ccg_base.h"
+
+#if !defined(__GNUC__) || defined(CCG_PLAIN)
+#define CCG_VECTOR_BYTES 0
+#elif defined(__AVX512F__)
+#define CCG_VECTOR_BYTES 64
+#elif defined(__AVX__)
+#define CCG_VECTOR_BYTES 32
+#elif defined(__SSE2__) || defined(__aarch64__) || defined(__VSX__) || defined(__s390x__)
+#define CCG_VECTOR_BYTES 16
+#else
+#define CCG_VECTOR_BYTES 0
+#endif
+
+#if CCG_VECTOR_BYTES
+typedef float ccg_vector_f32 __attribute__((vector_size(CCG_VECTOR_BYTES)));
+typedef double ccg_vector_f64 __attribute__((vector_size(CCG_VECTOR_BYTES)));
+/* The same in memory, aligned like one element. */
+typedef float ccg_stored_f32
+    __attribute__((vector_size(CCG_VECTOR_BYTES), aligned(4), may_alias));
+typedef double ccg_stored_f64
+    __attribute__((vector_size(CCG_VECTOR_BYTES), aligned(8), may_alias));
+
+CCG_INLINE ccg_vector_f32 ccg_load_f32(const float *p)
+{
+    return *(const ccg_stored_f32 *)p;
+}
+
+CCG_INLINE ccg_vector_f64 ccg_load_f64(const double *p)
+{
+    return *(const ccg_stored_f64 *)p;
+}
+
+CCG_INLINE void ccg_store_f32(float *p, ccg_vector_f32 x)
+{
+    *(ccg_stored_f32 *)p = x;
+}
+
+CCG_INLINE void ccg_store_f64(double *p, ccg_vector_f64 x)
+{
+    *(ccg_stored_f64 *)p = x;
+}
+
+/* x in every element: x - 0 is x, -0 and NaN included. */
+CCG_INLINE ccg_vector_f32 ccg_splat_f32(float x)
+{
+    return x - (ccg_vector_f32){0};
+}
+
+CCG_INLINE ccg_vector_f64 ccg_splat_f64(double x)
+{
+    return x - (ccg_vector_f64){0};
+}
+#endif
+
+#endif
