@@ -85,7 +85,7 @@ def with_callees(
     attributes: Attributes, callees: dict[Computation, Computation]
 ) -> Attributes:
     """The attributes with called computations replaced; the same object where none is."""
-    if not any(callees.get(c, c) is not c for c in attributes.computations()):
+    if not callees or not any(callees.get(c, c) is not c for c in attributes.computations()):
         return attributes
     changed = {}
     for f in fields(attributes):

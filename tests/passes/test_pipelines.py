@@ -51,3 +51,11 @@ def break_arity(program: Module, context: PassContext) -> Module:
 def test_the_verifier_names_the_pass_that_broke_the_module() -> None:
     with pytest.raises(InternalError, match="the pass break_arity made an invalid module"):
         run(module(TEXT), (simplify_movement, break_arity), replace(STRICT, verify=True))
+
+
+def test_chains_may_be_ten_thousand_deep() -> None:
+    lines = ["v0 = f32[4] parameter(0)", "y = f32[4] parameter(1)"]
+    lines += [f"v{i + 1} = f32[4] {'add' if i % 2 else 'multiply'}(v{i}, y)" for i in range(9_999)]
+    text = "\n".join(lines) + "\nROOT r = f32[4] negate(v9999)"
+    done = run(module(text), SIMPLIFICATION, STRICT)
+    assert len(done.entry.instructions) == 10_002
