@@ -24,7 +24,7 @@ Parameter = int | str
 
 
 @dataclass(frozen=True)
-class Options:
+class BuildOptions:
     """What a user asks for beside the program.
 
     `constants`: arrays for parameters, which become part of the program. `donate`: parameters
@@ -53,7 +53,7 @@ class Build:
     lower_bound: int
 
 
-def build(module: Module, options: Options) -> Build:
+def build(module: Module, options: BuildOptions) -> Build:
     """Raises InputError for options that do not fit, UnsupportedError for what we cannot lower."""
     target = options.target
     if options.strict and not target.machine.strict:
@@ -67,7 +67,7 @@ def build(module: Module, options: Options) -> Build:
     aliases = output_aliases(bound.module, [_kept(bound.parameters, n) for n in donated])
     context = PassContext(target=target, strict=options.strict, dump_dir=options.dump_dir)
     optimized = run(bound.module, COMPILATION, context)
-    names = tuple(p.name for p in bound.module.entry.parameters)
+    names = tuple(argument_name(p) for p in bound.module.entry.parameters)
     lowered = lower(optimized, LowerOptions(target, options.strict, aliases, names))
     return Build(bound.module, bound.parameters, optimized, lowered.program, lowered.lower_bound)
 
@@ -79,11 +79,16 @@ def parameter_number(module: Module, key: Parameter) -> int:
         if 0 <= key < len(parameters):
             return key
         raise InputError(f"there is no parameter {key}: the program has {len(parameters)}")
-    found = [n for n, p in enumerate(parameters) if p.name == key]
+    found = [n for n, p in enumerate(parameters) if key in (p.name, argument_name(p))]
     if found:
         return found[0]
-    known = ", ".join(p.name for p in parameters[:20])
+    known = ", ".join(argument_name(p) for p in parameters[:20])
     raise InputError(f"there is no parameter '{key}'", hint=f"the parameters are: {known}")
+
+
+def argument_name(parameter: Instruction) -> str:
+    """What a user calls a parameter: its JAX argument path, else its HLO name."""
+    return parameter.metadata.op_name or parameter.name
 
 
 def output_aliases(module: Module, donated: Sequence[int]) -> dict[int, int]:

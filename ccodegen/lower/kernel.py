@@ -51,7 +51,7 @@ def choose_plan(work: Work) -> Plan:
     """The plan for what the job computes."""
     job = work.job
     root = job.root
-    if root in job.fused and opdef.get(root.op).nest is not None:
+    if root in job.fused and opdef.get(root.op).lowers_by_nest(root):
         return lambda w: nest_plan(w, root)
     if len(job.outputs) == 1 and root.op == "dynamic-update-slice" and is_in_place(job, root):
         return lambda w: update_plan(w, root)

@@ -63,7 +63,7 @@ def _inner(step: Compute) -> tuple[Instruction, ...]:
 def _is_inline(instruction: Instruction, operand: Instruction) -> bool:
     """A scalar constant is written into the code, save where an op wants its operands whole."""
     is_scalar = operand.op == "constant" and leaf_dimensions(operand) == ((),)
-    return is_scalar and opdef.get(instruction.op).nest is None
+    return is_scalar and not opdef.get(instruction.op).lowers_by_nest(instruction)
 
 
 def _outputs(step: Compute, buffers: tuple[Buffer, ...]) -> tuple[Output, ...]:

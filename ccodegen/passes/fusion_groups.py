@@ -67,7 +67,8 @@ def is_fusible(instruction: Instruction) -> bool:
     """Whether it can be computed element by element inside of a kernel with others."""
     if instruction.op in _NOT_COMPUTED or not isinstance(instruction.shape, ArrayShape):
         return False
-    return opdef.get(instruction.op).element is not None
+    definition = opdef.get(instruction.op)
+    return definition.element is not None and not definition.lowers_by_nest(instruction)
 
 
 def rows_of(reduce: Instruction) -> Rows:

@@ -1,0 +1,249 @@
+"""`compile` and `jit`: programs as callables in this process."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ccodegen.backend import host
+from ccodegen.backend.build import Build, BuildOptions, Parameter, build
+from ccodegen.backend.cache import digest
+from ccodegen.backend.interfaces import Memory, Options
+from ccodegen.backend.signature import Structure
+from ccodegen.emit.source import emit
+from ccodegen.frontends import jax_source
+from ccodegen.frontends.read import read
+from ccodegen.hlo.ir import Module
+from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
+from ccodegen.loop import text as loop_text
+from ccodegen.support.errors import InputError
+from ccodegen.target import Target, load
+
+_STAGES = ("hlo", "optimized", "loop", "c")
+
+
+class Executable:
+    """A compiled program: `exe(x, …)` takes NumPy arrays and gives NumPy arrays.
+
+    A program whose root is a tuple gives a (nested) tuple. `exe(x, out=y)` writes into arrays of
+    the caller's. A donated argument is overwritten and returned.
+    """
+
+    def __init__(self, run: host.HostExecutable, stages: Callable[[], Build]) -> None:
+        self._run = run
+        self._stages = stages
+        # The call of a class is looked up on the class; the one below costs a frame less.
+        self.run = run.__call__
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        return self._run(*arrays, out=out)
+
+    @property
+    def memory(self) -> Memory:
+        """Bytes of the arena, the constants, the arguments and the outputs."""
+        return self._run.memory
+
+    @functools.cached_property
+    def build(self) -> Build:
+        """The program at its stages; made anew where it came out of the cache."""
+        return self._stages()
+
+    def as_text(self, stage: str = "hlo") -> str:
+        """The program as "hlo" (as read), "optimized" (HLO after all passes), "loop" or "c"."""
+        if stage == "hlo":
+            return self.build.module.to_text()
+        if stage == "optimized":
+            return self.build.optimized.to_text()
+        if stage == "loop":
+            return loop_text.to_text(self.build.program)
+        if stage == "c":
+            sources = emit(self.build.program, load("host"), "program")
+            return "\n".join(sources.files.values())
+        raise InputError(f"unknown stage '{stage}'", hint=f"the stages are {', '.join(_STAGES)}")
+
+
+def compile(
+    source: Any,
+    target: str | Target = "host",
+    constants: Mapping[Parameter, Any] | None = None,
+    donate: Sequence[Parameter] = (),
+    threads: int = 1,
+    strict: bool = False,
+) -> Executable:
+    """Compiles a program for this process.
+
+    `source`: anything that `ccodegen.read` takes. `constants`: arrays for parameters, bound at
+    compile time. `donate`: parameters whose memory an output of equal shape and type takes over.
+    Both name parameters by their flat number in the HLO entry before any binding, by HLO name or
+    by JAX argument path. `threads`: at most so many in a call. `strict`: the evaluator's bits.
+
+    Raises InputError for a wrong program or option, UnsupportedError for what we cannot compile.
+    """
+    chosen = load(target) if isinstance(target, str) else target
+    if not chosen.runner.in_process:
+        hint = f"write a package for it: ccodegen.export(source, target='{chosen.name}')"
+        raise InputError(f"target {chosen.name} does not run in this process", hint=hint)
+    options = BuildOptions(chosen, dict(constants or {}), tuple(donate), threads, strict)
+
+    def stages() -> Build:
+        return build(read(source), options)
+
+    key = _key(source, options)
+    found = host.restore(chosen, Options(strict=strict, key=key))
+    if found is not None:
+        return Executable(found, stages)
+    made = stages()
+    structure = _structure(made.module.entry.root.shape)
+    run = host.load(made.program, chosen, Options(strict=strict, structure=structure, key=key))
+    return Executable(run, lambda: made)
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    donate_argnums: int | Sequence[int] = (),
+    static_argnums: int | Sequence[int] = (),
+    target: str | Target = "host",
+    threads: int = 1,
+    strict: bool = False,
+) -> Callable[..., Any]:
+    """A JAX-traceable function, compiled once for each set of shapes and types.
+
+    Takes and returns pytrees of arrays; use it as `@jit` or `@jit(donate_argnums=0)`.
+    """
+    if function is None:
+        return functools.partial(
+            jit,
+            donate_argnums=donate_argnums,
+            static_argnums=static_argnums,
+            target=target,
+            threads=threads,
+            strict=strict,
+        )
+    settings = {"target": target, "threads": threads, "strict": strict}
+    return _Jitted(function, _numbers(donate_argnums), _numbers(static_argnums), settings)
+
+
+class _Jitted:
+    """The callable that `jit` gives."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        donated: tuple[int, ...],
+        static: tuple[int, ...],
+        settings: dict[str, Any],
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._donated, self._static = donated, static
+        self._settings = settings
+        self._made: dict[Any, tuple[jax_source.JaxProgram, Executable]] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        dynamic = tuple(a for n, a in enumerate(args) if n not in self._static)
+        key = self._signature(args, dynamic, kwargs)
+        if key not in self._made:
+            self._made[key] = self._compile(args, dynamic, kwargs)
+        program, executable = self._made[key]
+        arrays = [np.asarray(a) for a in program.flatten(dynamic, kwargs)]
+        results = executable(*arrays)
+        flat = results if isinstance(results, tuple) else (results,)
+        return program.unflatten(flat)
+
+    def _signature(
+        self, args: tuple[Any, ...], dynamic: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        from jax import tree_util
+
+        leaves, tree = tree_util.tree_flatten((dynamic, kwargs))
+        static = tuple(args[n] for n in self._static if n < len(args))
+        kinds = tuple((np.shape(a), getattr(a, "dtype", type(a))) for a in leaves)
+        return tree, kinds, static
+
+    def _compile(
+        self, args: tuple[Any, ...], dynamic: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[jax_source.JaxProgram, Executable]:
+        program = jax_source.trace(self._function, args, kwargs, static_argnums=self._static)
+        donate = self._donated_parameters(args, program.kept)
+        executable = compile(program.module, donate=donate, **self._settings)
+        return program, executable
+
+    def _donated_parameters(self, args: tuple[Any, ...], kept: Sequence[int]) -> list[int]:
+        """The entry's parameters that are leaves of donated arguments."""
+        from jax import tree_util
+
+        donated: set[int] = set()
+        first = 0
+        for number, argument in enumerate(args):
+            if number in self._static:
+                continue
+            count = len(tree_util.tree_leaves(argument))
+            if number in self._donated:
+                donated.update(range(first, first + count))
+            first += count
+        return [place for place, number in enumerate(kept) if number in donated]
+
+
+def _numbers(value: int | Sequence[int]) -> tuple[int, ...]:
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+def _structure(shape: Shape) -> Structure | None:
+    """How the results are nested, leaves numbered left to right; tokens are left out."""
+    counter = iter(range(1 << 30))
+
+    def number(part: Shape) -> Structure:
+        if isinstance(part, TupleShape):
+            kept = [e for e in part.elements if isinstance(e, TupleShape | ArrayShape)]
+            return tuple(number(e) for e in kept)
+        return next(counter)
+
+    return number(shape)
+
+
+def _key(source: Any, options: BuildOptions) -> str:
+    """A digest of the program and of all that changes what is made of it."""
+    constants = [f"{k!r}:{array_digest(np.asarray(v))}" for k, v in options.constants.items()]
+    facts = f"{options.donate!r} {options.threads} {options.strict}"
+    return digest(source_bytes(source), facts, *constants)
+
+
+def source_bytes(source: Any) -> bytes:
+    """What identifies a program, without reading it."""
+    if isinstance(source, Module):
+        return source.to_text().encode()
+    if isinstance(source, bytes | bytearray | memoryview):
+        return bytes(source)
+    if hasattr(source, "mlir_module_serialized"):
+        return bytes(source.mlir_module_serialized)
+    if hasattr(source, "compiler_ir"):
+        return bytes(source.compiler_ir("hlo").as_serialized_hlo_module_proto())
+    if isinstance(source, str | Path) and "\n" not in str(source):
+        try:
+            return Path(source).read_bytes()
+        except (OSError, ValueError):
+            return str(source).encode()
+    return str(source).encode() if isinstance(source, str) else read(source).to_text().encode()
+
+
+_digests: dict[int, tuple[weakref.ref[Any], str]] = {}
+
+
+def array_digest(array: np.ndarray[Any, Any]) -> str:
+    """A digest of type, shape and bytes. That of an array nobody can write to is made once."""
+    known = _digests.get(id(array))
+    if known is not None and known[0]() is array:
+        return known[1]
+    state = hashlib.blake2b(f"{array.dtype}{array.shape}".encode(), digest_size=16)
+    state.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+    made = state.hexdigest()
+    if not array.flags.writeable:
+        _digests[id(array)] = (weakref.ref(array), made)
+    return made

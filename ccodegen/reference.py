@@ -1,0 +1,17 @@
+"""`evaluate`: a program run by the NumPy reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ccodegen.frontends.read import read
+from ccodegen.hlo import evaluate as hlo_evaluate
+
+
+def evaluate(source: Any, *arrays: Any) -> Any:
+    """The results of a program, in whatever form `read` takes it, for these arguments.
+
+    Obviously right rather than fast: strict mode's bits. Raises InputError for arguments that do
+    not fit, UnsupportedError for an op that has no reference.
+    """
+    return hlo_evaluate.evaluate(read(source), *arrays)
