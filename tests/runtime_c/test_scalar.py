@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -194,9 +196,6 @@ def test_clang_agrees() -> None:
 
 def test_the_sanitizer_is_silent() -> None:
     """Undefined behaviour ends the process that runs every function over special values."""
-    import subprocess
-    import sys
-
     command = [sys.executable, "-m", "tests.runtime_c.run_all", "clang", SANITIZED]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout.splitlines()[-1:] + [done.stderr]
+    assert done.returncode == 0, [*done.stdout.splitlines()[-1:], done.stderr]

@@ -39,8 +39,6 @@ def test_interpreter_and_compiled_code_agree(name: str) -> None:
 
 def test_scalars_and_shapes() -> None:
     assert c_function.call("ccg_exp_f32", np.float32(0)).shape == ()
-    assert c_function.call("ccg_maximum_f32", np.zeros((2, 1), np.float32), np.float32(1)).shape == (
-        2,
-        1,
-    )
+    column, one = np.zeros((2, 1), np.float32), np.float32(1)
+    assert c_function.call("ccg_maximum_f32", column, one).shape == (2, 1)
     assert c_function.call("ccg_exp_f32", np.zeros((0, 3), np.float32)).shape == (0, 3)
