@@ -123,11 +123,12 @@ def front_key(target: Target, options: Options) -> str:
 
 
 def _library_key(sources: TableSources, target: Target, options: Options) -> str:
-    """The key behind it: the C, and what compiles it."""
+    """The key behind it: the C, the runtime's files it includes, and what compiles it."""
     compiler = toolchain.find_compiler(target)
     built_by = toolchain.build_key(compiler, target, options.strict)
     texts = (part for unit in sources.units for part in (unit.text, str(unit.hot)))
-    return digest("library", built_by, *texts)
+    runtime = toolchain.runtime_files(sources.units)
+    return digest("library", built_by, *texts, *runtime, *runtime.values())
 
 
 def _constants_key(front: str) -> str:

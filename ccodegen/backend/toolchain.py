@@ -13,10 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccodegen.backend.cache import digest
+from ccodegen.emit.runtime import closure, includes
 from ccodegen.emit.table import Unit
 from ccodegen.support.errors import InputError, InternalError
-from ccodegen.support.runtime_c import header_dir
 from ccodegen.target import Target, native
 
 _SHOWN_LINES = 20
@@ -53,9 +52,9 @@ def find_compiler(target: Target) -> CompilerCommand:
 
 
 def build_key(compiler: CompilerCommand, target: Target, strict: bool) -> str:
-    """What the code depends on besides its C: the compiler, its flags, the runtime's files."""
+    """What the code depends on besides its C: the compiler, its flags, the machine."""
     flags = shlex.join(target.compile_flags(strict))
-    return "\n".join([compiler.identity, flags, machine(target), _runtime_digest()])
+    return "\n".join([compiler.identity, flags, machine(target)])
 
 
 def machine(target: Target) -> str:
@@ -68,9 +67,10 @@ def build_library(units: Sequence[Unit], target: Target, strict: bool) -> bytes:
     compiler = find_compiler(target)
     with tempfile.TemporaryDirectory(prefix="ccodegen-") as folder:
         root = Path(folder)
-        for unit in units:
-            (root / unit.name).write_text(unit.text)
-        flags = [*target.compile_flags(strict), f"-I{header_dir()}"]
+        texts = runtime_files(units) | {unit.name: unit.text for unit in units}
+        for name, text in texts.items():
+            (root / name).write_text(text, encoding="utf-8")
+        flags = target.compile_flags(strict)
         jobs = [_object_command(compiler, flags, root / unit.name, unit.hot) for unit in units]
         run_all(jobs)
         library = root / "library.so"
@@ -78,6 +78,11 @@ def build_library(units: Sequence[Unit], target: Target, strict: bool) -> bytes:
         link = [*compiler.words, "-shared", *flags, *objects, "-o", str(library)]
         run_all([[*link, *target.compiler.link_flags]])
         return library.read_bytes()
+
+
+def runtime_files(units: Sequence[Unit]) -> dict[str, str]:
+    """The runtime's files that the units need, by name."""
+    return closure(name for unit in units for name in includes(unit.text))
 
 
 def build_program(
@@ -121,10 +126,3 @@ def _object_command(
 ) -> list[str]:
     level = [] if hot else [_LIGHT]
     return [*compiler.words, *flags, *level, "-c", str(source), "-o", f"{source.with_suffix('.o')}"]
-
-
-@functools.cache
-def _runtime_digest() -> str:
-    """Changes with any file of runtime_c."""
-    files = sorted(header_dir().glob("*.*"))
-    return digest(*(part for file in files for part in (file.name.encode(), file.read_bytes())))

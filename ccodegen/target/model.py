@@ -121,9 +121,13 @@ class Target:
     directory: Path = field(default=Path(), compare=False, repr=False)
 
     def tile_size(self, element_bytes: int) -> tuple[int, int, int]:
-        """Rows, columns and depth, in elements, of the tile of a contraction over such elements."""
-        rows = self.tile.rows or (8 if self.machine.vector_registers >= 32 else 6)
-        vectors = self.tile.vectors or (3 if self.machine.vector_registers >= 32 else 2)
+        """Rows, columns and depth, in elements, of the tile of a contraction over such elements.
+
+        By default two vectors wide, so that sizes which are powers of two divide evenly, and as
+        high as registers allow beside the operands: 14 × 2 of 32, 6 × 2 of 16.
+        """
+        rows = self.tile.rows or (14 if self.machine.vector_registers >= 32 else 6)
+        vectors = self.tile.vectors or 2
         columns = vectors * max(1, self.machine.vector_bytes // element_bytes)
         return rows, columns, self.tile.depth
 

@@ -1,0 +1,39 @@
+"""The C files that generated code includes: those of runtime_c, and those made for a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ccodegen.emit import tile
+from ccodegen.support.errors import InternalError
+from ccodegen.support.runtime_c import header_dir
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]+)"', re.MULTILINE)
+
+
+def header_text(name: str) -> str:
+    """The text of a runtime file."""
+    if tile.is_tile(name):
+        return tile.header_text(name)
+    try:
+        return (header_dir() / name).read_text(encoding="utf-8")
+    except OSError:
+        raise InternalError(f"runtime_c has no file {name}") from None
+
+
+def includes(text: str) -> list[str]:
+    """The files that C text includes by a name in quotes."""
+    return _INCLUDE.findall(text)
+
+
+def closure(names: Iterable[str]) -> dict[str, str]:
+    """These runtime files and all that they include, by name, sorted."""
+    texts: dict[str, str] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in texts:
+            texts[name] = header_text(name)
+            waiting += includes(texts[name])
+    return dict(sorted(texts.items()))
