@@ -54,4 +54,14 @@ typedef struct {
 #undef CCG_F
 #undef CCG_REAL
 
+CCG_INLINE ccg_c128 ccg_c128_from_c64(ccg_c64 a)
+{
+    return ccg_complex_c128((double)a.re, (double)a.im);
+}
+
+CCG_INLINE ccg_c64 ccg_c64_from_c128(ccg_c128 a)
+{
+    return ccg_complex_c64((float)a.re, (float)a.im);
+}
+
 #endif

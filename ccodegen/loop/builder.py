@@ -35,6 +35,7 @@ class Builder:
     """
 
     def __init__(self) -> None:
+        self.ranges: dict[Var, int] = {}  # extents of loop variables, where it is told
         self._blocks: list[list[Stmt]] = [[]]
         self._names: dict[str, int] = {}
 

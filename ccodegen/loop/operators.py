@@ -155,10 +155,10 @@ def _row(
     return Operator(name, arity, numpy, {k: s for k, s in kinds.items() if s}, result)
 
 
-def _math(opcode: str, name: str, arity: int = 1) -> Operator:
-    """A function of runtime_c on floats and complex numbers, and of that name there."""
+def _math(opcode: str, name: str, arity: int = 1, real_only: bool = False) -> Operator:
+    """A function of runtime_c, called `name` there, on floats and maybe complex numbers."""
     call = function(name, arity)
-    return _row(opcode, arity, ref.math(name), real=call, complex_=call)
+    return _row(opcode, arity, ref.math(name), real=call, complex_=None if real_only else call)
 
 
 def _rounding(opcode: str, numpy: ref.Compute) -> Operator:
@@ -174,15 +174,19 @@ def _bitwise(opcode: str, symbol: str, pred: str, numpy: Any) -> Operator:
 
 
 def _comparison(direction: str, symbol: str, numpy: Any) -> Operator:
-    complex_ = function(direction) if direction in ("eq", "ne") else None
+    equal = {"eq": function("equal"), "ne": lambda t: f"!{function('equal')(t)}"}
     plain = infix(symbol)
-    return _row(f"compare-{direction}", 2, ref.compare(numpy), plain, plain, plain, plain, complex_,
-                result=_pred)
+    return _row(
+        f"compare-{direction}", 2, ref.compare(numpy),
+        plain, plain, plain, plain, equal.get(direction), result=_pred,
+    )
 
 
 def _total_comparison(direction: str, symbol: str, numpy: Any) -> Operator:
-    return _row(f"compare-total-{direction}", 2, ref.compare_total(numpy),
-                real=total_order(symbol), result=_pred)
+    return _row(
+        f"compare-total-{direction}", 2, ref.compare_total(numpy),
+        real=total_order(symbol), result=_pred,
+    )
 
 
 _COMPARISONS = (
@@ -223,8 +227,8 @@ _ROWS = (
         integer=function("remainder"), index=infix("%"), real=function("remainder"),
     ),
     _row(
-        "power", 2, ref.by_kind(ref.power_integer, ref.math("pow"), ref.math("pow")),
-        integer=function("power"), real=function("pow"), complex_=function("pow"),
+        "power", 2, ref.by_kind(ref.power_integer, ref.math("pow"), ref.math("power")),
+        integer=function("power"), real=function("pow"), complex_=function("power"),
     ),
     _row(
         "maximum", 2, ref.logical(np.logical_or, ref.maximum), infix("|"),
@@ -267,8 +271,10 @@ _ROWS = (
     _rounding("ceil", ref.plain(np.ceil)),
     _rounding("round-nearest-even", ref.plain(np.rint)),
     _rounding("round-nearest-afz", ref.round_nearest_afz),
-    _row("is-finite", 1, lambda result, a: np.asarray(np.isfinite(ref.wide(a))),
-         real=function("is_finite", 1), result=_pred),
+    _row(
+        "is-finite", 1, lambda result, a: np.asarray(np.isfinite(ref.wide(a))),
+        real=function("is_finite", 1), complex_=function("is_finite", 1), result=_pred,
+    ),
     _row("real", 1, ref.component(np.real), complex_=function("real", 1), result=_component),
     _row("imag", 1, ref.component(np.imag), complex_=function("imag", 1), result=_component),
     _row(
@@ -278,16 +284,16 @@ _ROWS = (
     _row("reduce-precision", 3, ref.reduce_precision, real=function("reduce_precision", 3)),
     Operator("convert", 1, ref.convert, {}),
     Operator("bitcast-convert", 1, ref.bitcast, {}),
-    _math("acos", "acos"),
-    _math("acosh", "acosh"),
-    _math("asin", "asin"),
-    _math("asinh", "asinh"),
+    _math("acos", "acos", real_only=True),
+    _math("acosh", "acosh", real_only=True),
+    _math("asin", "asin", real_only=True),
+    _math("asinh", "asinh", real_only=True),
     _math("atan2", "atan2", 2),
-    _math("atanh", "atanh"),
+    _math("atanh", "atanh", real_only=True),
     _math("cbrt", "cbrt"),
     _math("cosine", "cos"),
-    _math("cosh", "cosh"),
-    _math("erf", "erf"),
+    _math("cosh", "cosh", real_only=True),
+    _math("erf", "erf", real_only=True),
     _math("exponential", "exp"),
     _math("exponential-minus-one", "expm1"),
     _math("log", "log"),
@@ -295,7 +301,7 @@ _ROWS = (
     _math("logistic", "logistic"),
     _math("rsqrt", "rsqrt"),
     _math("sine", "sin"),
-    _math("sinh", "sinh"),
+    _math("sinh", "sinh", real_only=True),
     _math("sqrt", "sqrt"),
     _math("tan", "tan"),
     _math("tanh", "tanh"),

@@ -176,6 +176,8 @@ def _converted_complex(source: ElementType, target: ElementType) -> str:
     if target.is_complex:
         part = converted(source, target.component)
         return f"ccg_complex_{target.text}({part}, 0)"
+    if target.kind is Kind.PRED:
+        return f"!ccg_equal_{source.text}({{0}}, ccg_complex_{source.text}(0, 0))"
     part = f"ccg_real_{source.text}({{0}})"
     return converted(source.component, target).replace("{0}", part)
 

@@ -3,6 +3,7 @@
 from ccodegen.ops import (
     asynchronous,
     batch_norm,
+    bitcast,
     cholesky,
     collective,
     control,
@@ -18,6 +19,7 @@ from ccodegen.ops import (
     gather,
     io,
     movement,
+    pad,
     ragged_dot,
     reduce,
     reduce_window,
@@ -38,6 +40,7 @@ from ccodegen.ops import (
 __all__ = [
     "asynchronous",
     "batch_norm",
+    "bitcast",
     "cholesky",
     "collective",
     "control",
@@ -53,6 +56,7 @@ __all__ = [
     "gather",
     "io",
     "movement",
+    "pad",
     "ragged_dot",
     "reduce",
     "reduce_window",

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
+from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
+from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape
+from ccodegen.loop import operators
+from ccodegen.loop.builder import apply, const
+from ccodegen.loop.ir import Expr, Index
+from ccodegen.loop.operators import OPERATORS
+from ccodegen.loop.scalar_numpy import Array
+from ccodegen.ops.lowering import ElementScope
+from ccodegen.ops.shape_checks import arrays, require
+from ccodegen.support.element_type import ElementType
 
 
 @dataclass(frozen=True)
@@ -29,7 +44,7 @@ MATH_FUNCTIONS = (
     "log-plus-one logistic rsqrt sine sinh sqrt tan tanh"
 )
 OTHER_UNARY = (
-    "abs ceil count-leading-zeros floor imag is-finite negate not popcnt real round-nearest-afz "
+    "abs ceil count-leading-zeros floor is-finite negate not popcnt round-nearest-afz "
     "round-nearest-even sign"
 )
 BINARY = (
@@ -37,13 +52,181 @@ BINARY = (
     "shift-right-arithmetic shift-right-logical subtract xor"
 )
 
-for _opcode in MATH_FUNCTIONS.split():
-    register(OpDef(_opcode, MathFunction, (1, 1), elementwise=True))
-for _opcode in OTHER_UNARY.split():
-    register(OpDef(_opcode, arity=(1, 1), elementwise=True))
-for _opcode in BINARY.split():
-    register(OpDef(_opcode, arity=(2, 2), elementwise=True))
 
-register(OpDef("compare", Compare, (2, 2), elementwise=True))
-register(OpDef("select", arity=(3, 3), elementwise=True))
-register(OpDef("clamp", arity=(3, 3), elementwise=True))
+def common_shape(op: str, shapes: Sequence[ArrayShape], element_type: ElementType) -> ArrayShape:
+    """The shape of an elementwise result over operands of one shape.
+
+    A size that one operand leaves open is another's; a dimension is dynamic where any is.
+    """
+    listed = ", ".join(map(str, shapes))
+    require(len({s.rank for s in shapes}) == 1, f"{op} takes operands of one shape, not {listed}")
+    sizes = []
+    for column in zip(*(s.dimensions for s in shapes), strict=True):
+        known = {n for n in column if n != UNBOUNDED}
+        require(len(known) <= 1, f"{op} takes operands of one shape, not {listed}")
+        sizes.append(known.pop() if known else UNBOUNDED)
+    flags = [s.dynamic for s in shapes if s.dynamic]
+    dynamic = tuple(map(any, zip(*flags, strict=True)))
+    return ArrayShape(element_type, tuple(sizes), dynamic)
+
+
+def infer_operator(op: str, shapes: tuple[Shape, ...], attributes: Attributes) -> ArrayShape:
+    found = arrays(op, shapes)
+    element_type = OPERATORS[op].result(found[0].element_type)
+    _check_types(op, [s.element_type for s in found], element_type)
+    return common_shape(op, found, element_type)
+
+
+def _check_types(op: str, types: list[ElementType], result: ElementType) -> None:
+    problem = operators.check(op, types, result)
+    require(not problem, f"{op}: {problem}")
+
+
+def evaluate_operator(evaluator: Any, instruction: Instruction, *values: Array) -> Array:
+    return _evaluated(instruction.op, instruction, values)
+
+
+def _evaluated(operator: str, instruction: Instruction, values: Sequence[Array]) -> Array:
+    types = [o.array_shape.element_type for o in instruction.operands]
+    return operators.evaluate(operator, values, types, instruction.array_shape.element_type)
+
+
+def element_operator(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
+    return _applied(instruction.op, scope, instruction, index)
+
+
+def _applied(operator: str, scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
+    """A scalar operand goes with every element of the others."""
+    arguments = [
+        scope.operand(n, index if operand.array_shape.rank else ())
+        for n, operand in enumerate(instruction.operands)
+    ]
+    return apply(operator, *arguments, type=instruction.array_shape.element_type)
+
+
+def _register(op: str, attributes: type[Attributes], arity: int) -> None:
+    register(
+        OpDef(
+            op,
+            attributes,
+            (arity, arity),
+            partial(infer_operator, op),
+            evaluate=evaluate_operator,
+            element=element_operator,
+            elementwise=True,
+        )
+    )
+
+
+for _op in MATH_FUNCTIONS.split():
+    _register(_op, MathFunction, 1)
+for _op in OTHER_UNARY.split():
+    _register(_op, Attributes, 1)
+for _op in BINARY.split():
+    _register(_op, Attributes, 2)
+
+
+def comparison(attributes: Compare) -> str:
+    """The scalar operator of a compare."""
+    total = "total-" if attributes.type == "TOTALORDER" else ""
+    return f"compare-{total}{attributes.direction.lower()}"
+
+
+def infer_compare(shapes: tuple[Shape, ...], attributes: Compare) -> ArrayShape:
+    found = arrays("compare", shapes)
+    operator = comparison(attributes)
+    require(operator in OPERATORS, f"compare has no direction {attributes.direction}")
+    _check_types(operator, [s.element_type for s in found], ElementType.PRED)
+    return common_shape("compare", found, ElementType.PRED)
+
+
+def evaluate_compare(evaluator: Any, instruction: Instruction, *values: Array) -> Array:
+    assert isinstance(instruction.attributes, Compare)
+    return _evaluated(comparison(instruction.attributes), instruction, values)
+
+
+def element_compare(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
+    assert isinstance(instruction.attributes, Compare)
+    return _applied(comparison(instruction.attributes), scope, instruction, index)
+
+
+def infer_select(shapes: tuple[Shape, ...], attributes: Attributes) -> ArrayShape:
+    pred, *arms = arrays("select", shapes)
+    require(pred.element_type is ElementType.PRED, f"select chooses by a pred, not by {pred}")
+    _check_types("select", [pred.element_type, *(a.element_type for a in arms)],
+                 arms[0].element_type)
+    choosing = [pred] if pred.rank else []
+    return common_shape("select", [*arms, *choosing], arms[0].element_type)
+
+
+def infer_clamp(shapes: tuple[Shape, ...], attributes: Attributes) -> ArrayShape:
+    low, value, high = arrays("clamp", shapes)
+    _check_types("clamp", [s.element_type for s in (low, value, high)], value.element_type)
+    limits = [s for s in (low, high) if s.rank]
+    return common_shape("clamp", [value, *limits], value.element_type)
+
+
+def infer_part(op: str, shapes: tuple[Shape, ...], attributes: Attributes) -> ArrayShape:
+    (operand,) = arrays(op, shapes)
+    require(
+        operand.element_type.is_float or operand.element_type.is_complex,
+        f"{op} takes real or complex numbers, not {operand}",
+    )
+    return operand.with_type(operand.element_type.component)
+
+
+def evaluate_part(evaluator: Any, instruction: Instruction, value: Array) -> Array:
+    """Of a real number: itself and zero."""
+    if instruction.operands[0].array_shape.element_type.is_complex:
+        return evaluate_operator(evaluator, instruction, value)
+    return value if instruction.op == "real" else np.zeros_like(value)
+
+
+def element_part(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
+    operand = instruction.operands[0].array_shape
+    if operand.element_type.is_complex:
+        return element_operator(scope, instruction, index)
+    return scope.operand(0, index) if instruction.op == "real" else const(operand.element_type, 0.0)
+
+
+register(
+    OpDef(
+        "compare",
+        Compare,
+        (2, 2),
+        infer_compare,
+        evaluate=evaluate_compare,
+        element=element_compare,
+        elementwise=True,
+    )
+)
+register(
+    OpDef(
+        "select",
+        arity=(3, 3),
+        infer=infer_select,
+        evaluate=evaluate_operator,
+        element=element_operator,
+        elementwise=True,
+    )
+)
+register(
+    OpDef(
+        "clamp",
+        arity=(3, 3),
+        infer=infer_clamp,
+        evaluate=evaluate_operator,
+        element=element_operator,
+        elementwise=True,
+    )
+)
+for _op in ("real", "imag"):
+    register(
+        OpDef(
+            _op,
+            infer=partial(infer_part, _op),
+            evaluate=evaluate_part,
+            element=element_part,
+            elementwise=True,
+        )
+    )
