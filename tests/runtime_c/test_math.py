@@ -103,7 +103,8 @@ ANGLES = [
 def stated_bound(function: str, kind: str, flags: str) -> float:
     """The `At most N ulp (strict M)` in front of a function."""
     for header in header_dir().glob("*.h"):
-        pattern = rf"At most ([\d.]+)(?: \(strict ([\d.]+)\))? ulp\. \*/\n.* ccg_{function}_{kind}\("
+        bound = r"At most ([\d.]+)(?: \(strict ([\d.]+)\))? ulp\. \*/"
+        pattern = rf"{bound}\n.* ccg_{function}_{kind}\("
         if match := re.search(pattern, header.read_text(encoding="utf-8")):
             return float(match[2] if flags == STRICT and match[2] else match[1])
     raise AssertionError(f"no bound stated for ccg_{function}_{kind}")

@@ -94,7 +94,7 @@ UNARY: dict[str, Any] = {
 @pytest.mark.parametrize("operator", BINARY)
 def test_binary_integer_operators(operator: str, name: str) -> None:
     a, b = np.array(pairs(name), held(name)).T
-    want = [wrapped(name, BINARY[operator](name, int(x), int(y))) for x, y in zip(a, b)]
+    want = [wrapped(name, BINARY[operator](name, x, y)) for x, y in pairs(name)]
     assert call(f"ccg_{operator}_{name}", a, b).tolist() == want
 
 
@@ -112,8 +112,9 @@ def test_float_to_integer_saturates(name: str, wide: Any) -> None:
     low, high = limits(name)
     edges = np.array([low, high, low / 2, high / 2, -1, 0, 1, 2.0**31, 2.0**63, 2.0**64], wide)
     with np.errstate(over="ignore"):
-        around = [np.nextafter(edges, wide(INF)), np.nextafter(edges, wide(-INF)), edges + wide(0.7)]
-    x = np.concatenate([edges, -edges, *around, np.array([INF, -INF, NAN, 1e30, -1e30], wide)])
+        up, down = np.nextafter(edges, wide(INF)), np.nextafter(edges, wide(-INF))
+    special = np.array([INF, -INF, NAN, 1e30, -1e30], wide)
+    x = np.concatenate([edges, -edges, up, down, edges + wide(0.7), special])
     want = [0 if np.isnan(v) else _truncated(v, low, high) for v in x.tolist()]
     kind = np.dtype(wide).name.replace("float", "f")
     for flags in (FAST, STRICT):
@@ -135,9 +136,10 @@ def test_float_operators_at_their_edges(kind: str) -> None:
             np.testing.assert_array_equal(got, want)
             assert (np.signbit(got) == np.signbit(want))[~np.isnan(want)].all()
 
-    check("maximum", [0.0, 0.0, NAN, NAN, 2.0], [0.0, -0.0, NAN, 1.0, 1.0], [-0.0, 0.0, 1.0, NAN, 2])
+    check("maximum", [0.0, 0.0, NAN, NAN, 2], [0.0, -0.0, NAN, 1, 1], [-0.0, 0.0, 1, NAN, 2])
     check("minimum", [-0.0, -0.0, NAN, NAN], [0.0, -0.0, NAN, 1.0], [-0.0, 0.0, 1.0, NAN])
-    check("clamp", [NAN, NAN, NAN, 1.0, 2.0], [NAN, 0, 0, 1, 0], [1, NAN, 1, 0, 5], [2, 2, NAN, 2, 2])
+    low, high = [NAN, 0, 0, 1, 0], [2, 2, NAN, 2, 2]
+    check("clamp", [NAN, NAN, NAN, 1.0, 2.0], low, [1, NAN, 1, 0, 5], high)
     check("sign", [1.0, -1.0, 0.0, -0.0, NAN], [INF, -3.0, 0.0, -0.0, NAN])
     check("abs", [INF, 3.0, 0.0, NAN], [-INF, -3.0, -0.0, NAN])
     halves = [0.5, 1.5, 2.5, -0.5, -1.5, 0.49999997, 8388609.0, INF]
@@ -183,7 +185,8 @@ def test_reduce_precision_rounds_as_the_narrow_type_does() -> None:
     np.testing.assert_array_equal(same, x)
     single = call("ccg_reduce_precision_f64", x.astype(np.float64) / 3, np.uint32(8), np.uint32(23))
     np.testing.assert_array_equal(single, (x.astype(np.float64) / 3).astype(np.float32))
-    flushed = call("ccg_reduce_precision_f32", np.float32([1e-6, -1e-6]), np.uint32(5), np.uint32(10))
+    small = np.float32([1e-6, -1e-6])
+    flushed = call("ccg_reduce_precision_f32", small, np.uint32(5), np.uint32(10))
     assert flushed.tolist() == [0.0, 0.0] and np.signbit(flushed).tolist() == [False, True]
 
 
