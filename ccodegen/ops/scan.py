@@ -1,12 +1,28 @@
-"""scan: runs a computation over the slices of one dimension, carrying values from turn to turn."""
+"""scan: runs a computation over the slices of one dimension, carrying values from turn to turn.
+
+The operands are inputs, then first carries; the computation takes a slice of each input (without
+the scanned dimension) and the carries, and returns a slice of each output and the new carries; the
+results are the outputs, then the last carries. `is_reverse` begins at the last slice.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
-from ccodegen.hlo.ir import Computation
-from ccodegen.hlo.opdef import OpDef, register
+from ccodegen.hlo.ir import Computation, Instruction
+from ccodegen.hlo.opdef import OpDef, get, register
+from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from ccodegen.loop.builder import apply, index
+from ccodegen.loop.ir import Expr
+from ccodegen.ops.fold import Array, as_tuple, from_tuple, store_all
+from ccodegen.ops.lowering import NestScope
+from ccodegen.ops.shape_checks import arrays, dimension_numbers, one_or_tuple, require, without
+from ccodegen.support.errors import UnsupportedError
 
 
 @dataclass(frozen=True)
@@ -18,4 +34,112 @@ class ScanAttributes(Attributes):
     is_associative: bool = attr(AttrKind.BOOL, False)
 
 
-register(OpDef("scan", ScanAttributes, arity=(1, None)))
+def infer(shapes: tuple[Shape, ...], attributes: ScanAttributes) -> Shape:
+    operands = arrays("scan", shapes)
+    count = len(operands) - attributes.num_carries
+    require(0 < count <= len(operands), f"scan: {attributes.num_carries} carries of {len(shapes)}")
+    require(len(attributes.dimensions) == 1, "scan takes exactly one dimension")
+    (dimension,) = attributes.dimensions
+    for operand in operands[:count]:
+        dimension_numbers("scan", (dimension,), operand.rank)
+    sizes = {o.dimensions[dimension] for o in operands[:count]}
+    require(len(sizes) == 1, f"scan: the inputs have {sorted(sizes)} slices")
+    slices = [without(o, (dimension,)) for o in operands[:count]]
+    _check_parameters(attributes.to_apply, [*slices, *operands[count:]])
+    results = [s for s in leaves(attributes.to_apply.root.shape) if isinstance(s, ArrayShape)]
+    outputs = len(results) - attributes.num_carries
+    require(outputs >= 0, f"scan: {attributes.to_apply.name} does not return the carries")
+    (size,) = sizes
+    stacked = [_stacked(s, dimension, size) for s in results[:outputs]]
+    shapes_out = [*stacked, *results[outputs:]]
+    is_tuple = isinstance(attributes.to_apply.root.shape, TupleShape)
+    return TupleShape(tuple(shapes_out)) if is_tuple else one_or_tuple(shapes_out)
+
+
+def _check_parameters(computation: Computation, expected: Sequence[ArrayShape]) -> None:
+    found = [p.array_shape for p in computation.parameters]
+    require(
+        found == list(expected),
+        f"scan: {computation.name} takes ({', '.join(map(str, found))}), not the slices and"
+        f" carries ({', '.join(map(str, expected))})",
+    )
+
+
+def _stacked(shape: ArrayShape, dimension: int, size: int) -> ArrayShape:
+    sizes = shape.dimensions
+    return shape.with_dimensions((*sizes[:dimension], size, *sizes[dimension:]))
+
+
+def evaluate(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
+    attributes = _attributes(instruction)
+    (dimension,) = attributes.dimensions
+    count = len(values) - attributes.num_carries
+    inputs, carries = values[:count], list(values[count:])
+    shapes = [s for s in leaves(instruction.shape) if isinstance(s, ArrayShape)]
+    outputs = [np.empty(s.dimensions, s.element_type.dtype) for s in shapes]
+    outputs = outputs[: len(outputs) - attributes.num_carries]
+    turns = range(inputs[0].shape[dimension])
+    for turn in reversed(turns) if attributes.is_reverse else turns:
+        slices = [np.asarray(np.take(x, turn, dimension)) for x in inputs]
+        results = as_tuple(evaluator.call(attributes.to_apply, *slices, *carries))
+        for output, value in zip(outputs, results, strict=False):
+            np.moveaxis(output, dimension, 0)[turn] = value
+        carries = list(results[len(outputs) :])
+    found = (*outputs, *carries)
+    return found if isinstance(instruction.shape, TupleShape) else from_tuple(found)
+
+
+def nest(scope: NestScope, instruction: Instruction) -> None:
+    """For computations that work element by element: each line is scanned by itself."""
+    attributes, b = _attributes(instruction), scope.builder
+    (dimension,) = attributes.dimensions
+    _require_elementwise(instruction, attributes.to_apply)
+    count = len(scope.operands) - attributes.num_carries
+    outputs = len(scope.results) - attributes.num_carries
+    outer = list(scope.operands[0].dimensions)
+    n = outer.pop(dimension)
+    with b.loops(outer, "i") as line:
+        carries = [b.variable(b.load(c, line), "carry") for c in scope.operands[count:]]
+        with b.loop(n, "turn") as turn:
+            k: Expr = apply("subtract", index(n - 1), turn) if attributes.is_reverse else turn
+            at = (*line[:dimension], k, *line[dimension:])
+            slices = [b.load(x, at) for x in scope.operands[:count]]
+            found = scope.call(attributes.to_apply, *slices, *(b.load(c) for c in carries))
+            values = [b.let(v) for v in found]
+            for output, value in zip(scope.results, values[:outputs], strict=False):
+                b.store(output, at, value)
+            store_all(b, carries, values[outputs:])
+        for result, carry in zip(scope.results[outputs:], carries, strict=True):
+            b.store(result, line, b.load(carry))
+
+
+_SAME_PER_ELEMENT = frozenset({"parameter", "tuple", "get-tuple-element"})
+
+
+def _require_elementwise(instruction: Instruction, computation: Computation) -> None:
+    for inner in computation.instructions:
+        if not _is_elementwise(inner):
+            raise UnsupportedError(
+                f"scan '{instruction.name}' calls {inner.op} '{inner.name}', which is not"
+                " elementwise",
+                instruction.location,
+            )
+
+
+def _is_elementwise(instruction: Instruction) -> bool:
+    """Whether element i of the result depends on elements i of the operands alone."""
+    if instruction.op == "constant":
+        return instruction.array_shape.size == 1
+    if instruction.op == "broadcast":
+        return instruction.operands[0].array_shape.rank == 0
+    return instruction.op in _SAME_PER_ELEMENT or get(instruction.op).elementwise
+
+
+def _attributes(instruction: Instruction) -> ScanAttributes:
+    assert isinstance(instruction.attributes, ScanAttributes)
+    return instruction.attributes
+
+
+register(
+    OpDef("scan", ScanAttributes, arity=(1, None), infer=infer, evaluate=evaluate, nest=nest)
+)
