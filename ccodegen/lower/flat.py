@@ -29,15 +29,21 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.linear import linearize
 from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
+from ccodegen.loop.simplify_body import simplify_body
 
 
 def flatten(kernel: Kernel) -> Kernel:
-    """The kernel over one-dimensional buffers, with as few loops as say the same."""
+    """The kernel over one-dimensional buffers."""
     flat = _Flat()
-    body = rebuild(kernel.body, flat.expr, flat.statement)
-    body = rebuild(body, lambda e: e, _join_loops)
+    body = simplify_body(rebuild(kernel.body, flat.expr, flat.statement))
     buffers = tuple(flat.buffer(b) for b in kernel.buffers)
-    return Kernel(kernel.name, buffers, mark_loops(body), kernel.origin)
+    return Kernel(kernel.name, buffers, body, kernel.origin)
+
+
+def join_loops(kernel: Kernel) -> Kernel:
+    """The flat kernel with as few loops as say the same, and those marked that are independent."""
+    body = mark_loops(rebuild(kernel.body, lambda e: e, _join_loops))
+    return Kernel(kernel.name, kernel.buffers, body, kernel.origin)
 
 
 class _Flat:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, Kernel, Var
+from ccodegen.loop.ir import Buffer, Kernel, Var
 from ccodegen.loop.linear import split_request
 from ccodegen.loop.rebuild import Body, expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.lower.column_plan import column_plan, columns_fit
 from ccodegen.lower.concatenate_plan import concatenate_plan
 from ccodegen.lower.contract_plan import HEROES, contract_plan
-from ccodegen.lower.flat import flatten
+from ccodegen.lower.flat import flatten, join_loops
 from ccodegen.lower.job import Job, Work
 from ccodegen.lower.loop_plan import loop_plan
 from ccodegen.lower.nest_plan import nest_plan
@@ -35,16 +35,16 @@ def build_kernel(
         work = Work(job, splits)
         choose_plan(work)(work)
         body = simplify_body(work.builder.statements)
-        request = _first_split(body, work.builder.ranges)
+        used = used_buffers(body)
+        buffers = tuple(b for b in work.buffers if b in used)
+        kernel = flatten(Kernel(name, buffers, body, origin))
+        request = _first_split(kernel.body, work.builder.ranges)
         if request is None or len(splits) == _MOST_SPLITS:
             break
         var, inner = request
         splits[var.name] = inner
-    used = used_buffers(body)
-    buffers = tuple(b for b in work.buffers if b in used)
-    kernel = flatten(Kernel(name, buffers, body, origin))
     scratch = tuple(b for b in work.scratch if b in used)
-    return kernel, buffers[: len(buffers) - len(scratch)], scratch
+    return join_loops(kernel), buffers[: len(buffers) - len(scratch)], scratch
 
 
 def choose_plan(work: Work) -> Plan:
@@ -75,15 +75,5 @@ def is_in_place(job: Job, update: Instruction) -> bool:
 
 
 def _first_split(body: Body, ranges: Mapping[Var, int]) -> tuple[Var, int] | None:
-    for expression in expressions(body):
-        if isinstance(expression, Apply) and expression.type is INDEX:
-            request = _request(expression, ranges)
-            if request is not None:
-                return request
-    return None
-
-
-def _request(expression: Expr, ranges: Mapping[Var, int]) -> tuple[Var, int] | None:
-    if not isinstance(expression, Apply) or expression.operator not in ("divide", "remainder"):
-        return None
-    return split_request(expression, ranges)
+    requests = (split_request(expression, ranges) for expression in expressions(body))
+    return next((request for request in requests if request is not None), None)
