@@ -35,11 +35,10 @@ class HostExecutable:
         self.signature = signature
         self._stream = stream
         self._transfer = transfer
-        inputs, results = signature.inputs, [s for s in signature.outputs if s.parameter is None]
-        pool = [*inputs, *results]
-        self._order = [pool.index(slot) for slot in signature.arguments]
-        self._leaves = {slot.output: pool.index(slot) for slot in signature.outputs}
-        self._in_order = self._order == list(range(len(pool)))
+        arguments = signature.arguments
+        self._leaves = {s.output: n for n, s in enumerate(arguments) if s.output is not None}
+        structure = signature.structure
+        self._only = self._leaves[structure] if isinstance(structure, int) else None
 
     @property
     def memory(self) -> Memory:
@@ -54,18 +53,13 @@ class HostExecutable:
         Donated arguments are overwritten and returned. `out`: arrays, nested like the results, to
         write them into. Raises InputError for an argument of the wrong shape or type.
         """
-        inputs = self._transfer.accept(arrays)
-        if out is None:
-            results = self._transfer.allocate()
-        else:
-            results = self._transfer.given(out)
-            inputs = self._transfer.apart(inputs, results)
-        pool = inputs + results
-        self._stream.launch(pool if self._in_order else [pool[place] for place in self._order])
-        structure = self.signature.structure
-        if isinstance(structure, int):
-            return pool[self._leaves[structure]]
-        return nest(structure, lambda leaf: pool[self._leaves[leaf]])
+        pool = self._transfer.fitting(arrays) if out is None else None
+        if pool is None:
+            pool = self._transfer.converted(arrays, out)
+        self._stream.launch(pool)
+        if self._only is not None:
+            return pool[self._only]
+        return nest(self.signature.structure, lambda leaf: pool[self._leaves[leaf]])
 
 
 class HostCompiler:
@@ -116,10 +110,9 @@ def restore(target: Target, options: Options) -> HostExecutable | None:
 
 def front_key(target: Target, options: Options) -> str:
     """The key in front of the pipeline: what the program is made from, and how."""
-    compiler = toolchain.find_compiler(target)
-    machine = toolchain.machine(target)
-    facts = [repr(target), repr(options), " ".join(compiler.words), machine, package_stamp()]
-    return digest("front", *facts)
+    compiler = " ".join(toolchain.find_compiler(target).words)
+    made_by = [package_stamp(), toolchain.machine(target), compiler, repr(target)]
+    return digest("front", *made_by, str(options.strict), options.key)
 
 
 def _library_key(sources: TableSources, target: Target, options: Options) -> str:

@@ -66,12 +66,9 @@ class Compiler(Protocol):
 class TransferManager(Protocol):
     """Moves arrays between the caller and the memory of the device: layout, byte order, padding."""
 
-    def accept(self, arrays: Sequence[Any]) -> list[Any]:
-        """The arguments as the device wants them. Raises InputError for a wrong one."""
-        ...
-
-    def allocate(self) -> list[Any]:
-        """Memory for the results."""
+    def converted(self, arrays: Sequence[Any], out: Any = None) -> list[Any]:
+        """What the device takes for each pointer of the signature: arguments, and memory for the
+        results (the caller's where `out` is given). Raises InputError for a wrong one."""
         ...
 
 

@@ -12,6 +12,7 @@ from ccodegen.support.element_type import from_dtype
 from ccodegen.support.errors import InputError
 
 Array = np.ndarray[Any, Any]
+_ARRAY, _EMPTY = np.ndarray, np.empty
 _PYTHON_SCALARS = (bool, int, float, complex)
 
 
@@ -19,50 +20,77 @@ class HostTransferManager:
     """Arguments and results are NumPy arrays in this process: what fits is used where it is."""
 
     def __init__(self, signature: Signature) -> None:
-        self._structure = signature.structure
-        self._inputs = [(slot, slot.dtype, slot.shape) for slot in signature.inputs]
-        self._results = [slot for slot in signature.outputs if slot.parameter is None]
-        self._new = [(slot.shape, slot.dtype) for slot in self._results]
-        self._places = leaves(signature.structure)
+        self._signature = signature
+        self._count = len(signature.inputs)
+        order = {slot.parameter: n for n, slot in enumerate(signature.inputs)}
         self._updates = any(slot.output is not None for slot in signature.inputs)
+        # For each pointer: the argument's place or None for a new result, its type and shape.
+        self._plan = [
+            (None if slot.parameter is None else order[slot.parameter], slot.dtype, slot.shape)
+            for slot in signature.arguments
+        ]
 
-    def accept(self, arrays: Sequence[Any]) -> list[Array]:
-        """The arguments, copied where they are not dense arrays of native byte order."""
-        if len(arrays) != len(self._inputs):
-            names = ", ".join(slot.name for slot, _, _ in self._inputs)
-            expected = f"expected {len(self._inputs)} arguments ({names}), got {len(arrays)}"
-            raise InputError(expected if names else f"expected no arguments, got {len(arrays)}")
-        accepted = []
-        for array, (slot, dtype, shape) in zip(arrays, self._inputs, strict=True):
-            if type(array) is np.ndarray and array.dtype is dtype and array.shape == shape:
-                flags = array.flags
-                if flags.c_contiguous and flags.aligned and slot.output is None:
-                    accepted.append(array)
-                    continue
-            accepted.append(_read(array, slot) if slot.output is None else _updated(array, slot))
-        return self.apart(accepted, []) if self._updates else accepted
+    def fitting(self, arrays: Sequence[Any]) -> list[Array] | None:
+        """An array for each pointer, results new, if all arguments can be used as they are.
 
-    def allocate(self) -> list[Array]:
-        """New arrays for the results that update no argument."""
-        return [np.empty(shape, dtype) for shape, dtype in self._new]
+        This is asked at each call, so it is kept fast.
+        """
+        if len(arrays) != self._count or self._updates:
+            return None
+        pool = []
+        for place, dtype, shape in self._plan:
+            if place is None:
+                pool.append(_EMPTY(shape, dtype))
+                continue
+            array = arrays[place]
+            if type(array) is not _ARRAY or array.dtype is not dtype or array.shape != shape:
+                return None
+            flags = array.flags
+            if not (flags.c_contiguous and flags.aligned):
+                return None
+            pool.append(array)
+        return pool
 
-    def given(self, out: Any) -> list[Array]:
-        """The caller's arrays for the same results, checked; `out` is nested like the results."""
-        arrays = dict(zip(self._places, _flattened(out, self._structure), strict=True))
-        return [_updated(arrays[slot.output or 0], slot, "out") for slot in self._results]
+    def converted(self, arrays: Sequence[Any], out: Any = None) -> list[Array]:
+        """An array for each pointer: arguments copied where they are not dense or share memory with
+        what is written; results new, or the caller's of `out`.
 
-    def apart(self, inputs: list[Array], results: list[Array]) -> list[Array]:
-        """The inputs, copied where they share memory with a result."""
-        slots = [slot for slot, _, _ in self._inputs] + self._results[: len(results)]
-        return _apart(inputs + results, slots)[: len(inputs)]
+        Raises InputError for what is of the wrong number, type or shape, or cannot be written.
+        """
+        inputs = dict(zip(self._signature.inputs, self._counted(arrays), strict=True))
+        given = None if out is None else self._given(out)
+        pool = []
+        for slot in self._signature.arguments:
+            if slot.parameter is not None:
+                pool.append(_accepted(inputs[slot], slot))
+            elif given is None:
+                pool.append(np.empty(slot.shape, slot.dtype))
+            else:
+                pool.append(_writable(given[slot.output], slot, f"out {slot.name}"))
+        return _apart(pool, self._signature.arguments)
+
+    def _counted(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        if len(arrays) == self._count:
+            return arrays
+        names = ", ".join(slot.name for slot in self._signature.inputs)
+        expected = f"expected {self._count} arguments{f' ({names})' if names else ''}"
+        raise InputError(f"{expected}, got {len(arrays)}")
+
+    def _given(self, out: Any) -> dict[int | None, Any]:
+        structure = self._signature.structure
+        return dict(zip(leaves(structure), _flattened(out, structure), strict=True))
 
 
-def owner(array: Any) -> int:
+def _accepted(value: Any, slot: Slot) -> Array:
+    return _readable(value, slot) if slot.output is None else _writable(value, slot, slot.name)
+
+
+def _owner(array: Array) -> int:
     """Identifies the memory that an array is a view of."""
     return id(array if array.base is None else array.base)
 
 
-def _read(value: Any, slot: Slot) -> Array:
+def _readable(value: Any, slot: Slot) -> Array:
     if isinstance(value, _PYTHON_SCALARS) and np.can_cast(type(value), slot.dtype, "same_kind"):
         value = np.asarray(value, slot.dtype)
     array = np.asarray(value)
@@ -70,10 +98,9 @@ def _read(value: Any, slot: Slot) -> Array:
     return np.require(array, slot.dtype, ("C_CONTIGUOUS", "ALIGNED"))
 
 
-def _updated(value: Any, slot: Slot, label: str = "") -> Array:
+def _writable(value: Any, slot: Slot, name: str) -> Array:
     """An array that the program writes: it must be one, as it is."""
-    name = f"{label} {slot.name}".strip()
-    if type(value) is not np.ndarray:
+    if not isinstance(value, np.ndarray):
         raise InputError(f"{name} is written in place: expected a NumPy array, got {_kind(value)}")
     _check(value, slot, name)
     if not (value.flags.carray and value.dtype.isnative):
@@ -104,12 +131,12 @@ def _apart(arrays: list[Array], slots: Sequence[Slot]) -> list[Array]:
     for array, slot in zip(arrays, slots, strict=True):
         if slot.output is None:
             continue
-        if owner(array) in written and array.size:
-            other = written[owner(array)]
+        if _owner(array) in written and array.size:
+            other = written[_owner(array)]
             raise InputError(f"{slot.name} and {other} are written and share memory")
-        written[owner(array)] = slot.name
+        written[_owner(array)] = slot.name
     return [
-        array.copy() if slot.output is None and owner(array) in written else array
+        array.copy() if slot.output is None and _owner(array) in written else array
         for array, slot in zip(arrays, slots, strict=True)
     ]
 
