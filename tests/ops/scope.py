@@ -36,7 +36,8 @@ def check_lowering(text: str, *arguments: Array, strict: bool = True) -> list[Ar
     """
     module = module_of(text)
     expected = [np.asarray(v) for v in value_leaves(evaluate(module, *arguments))]
-    found = lowered(module.entry.root, dict(zip(module.entry.parameters, arguments, strict=True)), strict)
+    parameters = dict(zip(module.entry.parameters, arguments, strict=True))
+    found = lowered(module.entry.root, parameters, strict)
     for e, f in zip(expected, found, strict=True):
         assert e.dtype == f.dtype and e.shape == f.shape, (e.dtype, f.dtype, e.shape, f.shape)
         assert same_bits(e, f), (e, f)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.evaluate import evaluate
 from ccodegen.support.errors import InputError
-from tests.ops.scope import check_lowering, module_of
+from tests.ops.scope import check_lowering, lowered, module_of
 
 ADD = """
 add { a = f32[] parameter(0)
@@ -77,8 +78,6 @@ def test_reduce_keeps_the_element_type(element_type):
     dtype = {"f16": "float16", "bf16": "bfloat16", "c64": "complex64"}.get(
         element_type, element_type.replace("s", "int").replace("u", "uint")
     )
-    import ml_dtypes
-
     x = (floats(5, 40) * 30).astype(getattr(ml_dtypes, dtype, None) or dtype)
     text = f"""{binary("add", element_type)}
 ENTRY e {{ x = {element_type}[5,40] parameter(0)
@@ -133,7 +132,8 @@ def test_running_folds_equal_windows_bit_for_bit(pad, op, init):
     assert opdef.get("reduce-window").lowers_by_nest(module_of(text).entry.root) == neutral
     x = floats(2, 13, 3)
     (found,) = check_lowering(text, x)
-    padded = np.pad(x, ((0, 0), tuple(map(int, pad.split("_"))), (0, 0)), constant_values=float(init))
+    low, high = map(int, pad.split("_"))
+    padded = np.pad(x, ((0, 0), (low, high), (0, 0)), constant_values=float(init))
     combine = np.maximum if op == "maximum" else np.add
     expected = np.full(x.shape, np.float32(init))
     for k in range(13):
@@ -144,8 +144,6 @@ def test_running_folds_equal_windows_bit_for_bit(pad, op, init):
 def test_default_mode_runs_suffix_sums_from_the_end():
     text = windowed("size=9 pad=0_8", "9", "9")
     x = floats(9)
-    from tests.ops.scope import lowered
-
     root = module_of(text).entry.root
     (found,) = lowered(root, {root.operands[0]: x}, strict=False)
     assert np.array_equal(found, np.add.accumulate(x[::-1])[::-1])
@@ -172,10 +170,9 @@ def test_wrong_operands_are_explained(operation, message):
 ENTRY e {{ x = f32[4,3] parameter(0)
   z = f32[] parameter(1)
   ROOT r = {operation} }}"""
-    root_shapes = "f32[4,3], f32[]"
     with pytest.raises(InputError, match=message):
         module = module_of(text)
         root = module.entry.root
         infer = opdef.get(root.op).infer
-        assert infer is not None, root_shapes
+        assert infer is not None
         infer(tuple(o.shape for o in root.operands), root.attributes)

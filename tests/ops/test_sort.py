@@ -1,0 +1,134 @@
+"""sort, topk and select-and-scatter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ccodegen.hlo.evaluate import evaluate
+from tests.ops.scope import check_lowering, module_of
+
+LESS = """
+less {{ a = {0}[] parameter(0)
+        b = {0}[] parameter(1)
+        ROOT c = pred[] compare(a, b), direction={1}{2} }}
+"""
+BY_KEY = """
+less { a = s32[] parameter(0)
+       b = s32[] parameter(1)
+       p = f32[] parameter(2)
+       q = f32[] parameter(3)
+       ROOT c = pred[] compare(a, b), direction=LT }
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 13])
+@pytest.mark.parametrize("dimension", [0, 1])
+def test_sort_of_one_operand(n, dimension):
+    shape = (n, 3) if dimension == 0 else (3, n)
+    x = np.random.default_rng(n).integers(0, 9, shape).astype(np.int32)
+    text = f"""{LESS.format("s32", "GT", "")}
+ENTRY e {{ x = s32[{shape[0]},{shape[1]}] parameter(0)
+  ROOT r = s32[{shape[0]},{shape[1]}] sort(x), dimensions={{{dimension}}}, to_apply=less }}"""
+    (found,) = check_lowering(text, x)
+    assert np.array_equal(found, -np.sort(-x, dimension))
+
+
+def test_sort_is_stable_and_moves_operands_together():
+    random = np.random.default_rng(1)
+    keys = random.integers(0, 4, (2, 29)).astype(np.int32)
+    values = random.standard_normal((2, 29)).astype(np.float32)
+    text = f"""{BY_KEY}
+ENTRY e {{ k = s32[2,29] parameter(0)
+  v = f32[2,29] parameter(1)
+  ROOT r = (s32[2,29], f32[2,29]) sort(k, v), dimensions={{1}}, to_apply=less }}"""
+    found = check_lowering(text, keys, values)
+    order = np.argsort(keys, 1, kind="stable")
+    assert np.array_equal(found[0], np.take_along_axis(keys, order, 1))
+    assert np.array_equal(found[1], np.take_along_axis(values, order, 1))
+
+
+@pytest.mark.parametrize("order", ["", ", type=TOTALORDER"])
+def test_sort_of_nan_and_zeros(order):
+    x = np.array([1, np.nan, -0.0, 0.0, -np.inf, -np.nan, 3, -0.0, np.inf, np.nan], np.float32)
+    text = f"""{LESS.format("f32", "LT", order)}
+ENTRY e {{ x = f32[10] parameter(0)
+  ROOT r = f32[10] sort(x), dimensions={{0}}, to_apply=less }}"""
+    (found,) = check_lowering(text, x)
+    if order:
+        numbers = [-np.inf, -0.0, -0.0, 0.0, 1, 3, np.inf]
+        assert found[1:8].tobytes() == np.array(numbers, np.float32).tobytes()
+        assert np.isnan(found[[0, 8, 9]]).all()
+
+
+@pytest.mark.parametrize("k", [0, 1, 5, 11])
+def test_topk_agrees_with_jax(k):
+    jax = pytest.importorskip("jax")
+    x = np.random.default_rng(2).standard_normal((3, 11)).astype(np.float32)
+    x[1] = [np.nan, 0, -0.0, 0, -np.nan, 1, 1, -0.0, np.inf, -np.inf, 1]
+    text = f"""ENTRY e {{ x = f32[3,11] parameter(0)
+  ROOT r = (f32[3,{k}], s32[3,{k}]) topk(x), k={k}, largest=true }}"""
+    values, indices = check_lowering(text, x)
+    expected = jax.lax.top_k(x, k)
+    assert np.array_equal(values, expected[0], equal_nan=True)
+    assert np.array_equal(indices, expected[1])
+
+
+def test_topk_smallest():
+    x = np.array([3, 1, 2, 1, 5], np.int32)
+    text = """ENTRY e { x = s32[5] parameter(0)
+  ROOT r = (s32[3], s32[3]) topk(x), k=3, largest=false }"""
+    values, indices = check_lowering(text, x)
+    assert values.tolist() == [1, 1, 2] and indices.tolist() == [1, 3, 2]
+
+
+SELECT_AND_SCATTER = """
+ge {{ a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      ROOT c = pred[] compare(a, b), direction=GE }}
+add {{ a = f32[] parameter(0)
+       b = f32[] parameter(1)
+       ROOT c = f32[] add(a, b) }}
+ENTRY e {{ x = f32[{0}] parameter(0)
+  s = f32[{1}] parameter(1)
+  z = f32[] parameter(2)
+  ROOT r = f32[{0}] select-and-scatter(x, s, z), window={{{2}}}, select=ge, scatter=add }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("window", "source", "args"),
+    [
+        ("size=2x2 stride=2x2", (3, 3), ((2, 2), (2, 2), ((0, 0), (0, 0)))),
+        ("size=3x2 stride=1x2", (4, 3), ((3, 2), (1, 2), ((0, 0), (0, 0)))),
+        ("size=3x3 stride=1x1 pad=1_1x1_1", (6, 7), ((3, 3), (1, 1), ((1, 1), (1, 1)))),
+    ],
+)
+def test_select_and_scatter_is_the_gradient_of_max_pooling(window, source, args):
+    jax = pytest.importorskip("jax")
+    random = np.random.default_rng(4)
+    x = random.permutation(42).reshape(6, 7).astype(np.float32)
+    s = random.standard_normal(source).astype(np.float32)
+
+    def pooled(x):
+        return jax.lax.reduce_window(x, np.float32(-np.inf), jax.lax.max, *args)
+
+    (expected,) = jax.vjp(pooled, x)[1](s)
+    text = SELECT_AND_SCATTER.format("6,7", ",".join(map(str, source)), window)
+    (found,) = check_lowering(text, x, s, np.zeros((), np.float32))
+    assert np.allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_select_and_scatter_takes_the_first_of_equal_elements():
+    text = SELECT_AND_SCATTER.format("5", "2", "size=3 stride=2")
+    x, s = np.ones(5, np.float32), np.array([2, 4], np.float32)
+    (found,) = check_lowering(text, x, s, np.asarray(10, np.float32))
+    assert found.tolist() == [12, 10, 14, 10, 10]
+
+
+def test_a_large_sort_is_quick():
+    x = np.random.default_rng(5).standard_normal(5_000).astype(np.float32)
+    text = f"""{LESS.format("f32", "LT", "")}
+ENTRY e {{ x = f32[5000] parameter(0)
+  ROOT r = f32[5000] sort(x), dimensions={{0}}, to_apply=less }}"""
+    assert np.array_equal(evaluate(module_of(text), x), np.sort(x))
