@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.literal import Literal
@@ -76,14 +77,16 @@ def lower(module: Module, options: LowerOptions) -> Lowered:
     assignment = _assign(memory, life, calls, options.target.abi.arena_alignment)
     buffers = _Buffers(memory, assignment)
     writer = _Writer(memory, life, calls, buffers)
+    arguments = _arguments(steps, memory, buffers, options.names)
+    written = writer.steps(steps.steps)  # the buffers learn of constants here
     program = Program(
         name=module.name,
-        arguments=_arguments(steps, memory, buffers, options.names),
+        arguments=arguments,
         constants=tuple(buffers.constants),
         arena_size=assignment.size,
         alignment=options.target.abi.arena_alignment,
         kernels=table.kernels,
-        steps=writer.steps(steps.steps),
+        steps=written,
         signature=signature(module),
         arena_buffers=tuple(writer.lives(memory)),
     )
@@ -100,15 +103,16 @@ def signature(module: Module) -> str:
 
 
 def origin(instruction: Instruction) -> str:
-    """What an instruction is and where it comes from, for comments."""
+    """What an instruction is and where it comes from, for comments: no path but a file's name."""
     metadata = instruction.metadata
     text = f"{instruction.name} = {shape_text(instruction.shape, layouts=False)}"
     if metadata.op_name:
         text += f", {metadata.op_name}"
     if metadata.source_file:
-        text += f" ({metadata.source_file}:{metadata.source_line})"
+        text += f" ({PurePath(metadata.source_file).name}:{metadata.source_line})"
     elif instruction.location and not metadata.op_name:
-        text += f" ({instruction.location})"
+        location = instruction.location
+        text += f" ({replace(location, file=PurePath(location.file).name)})"
     return text
 
 
