@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ccodegen.hlo.ir import Instruction, post_order
 from ccodegen.hlo.shape import ArrayShape, leaves
-from ccodegen.loop.ir import Buffer, Index
+from ccodegen.loop.ir import Buffer, Index, Space
 from ccodegen.lower.elements import Elements
 from ccodegen.lower.kernel_builder import KernelBuilder
 from ccodegen.support.element_type import ElementType
@@ -81,7 +81,7 @@ class Work:
 
     def new_scratch(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Buffer:
         """Memory in the arena for this kernel alone."""
-        buffer = Buffer(self.builder.fresh("scratch"), element_type, dimensions)
+        buffer = Buffer(self.builder.fresh("scratch"), element_type, dimensions, Space.ARENA)
         self.scratch.append(buffer)
         return buffer
 
