@@ -64,7 +64,7 @@ def test_dot_agrees_with_jax_and_its_loops(case):
 TYPES = {
     "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "s8": "int8",
     "u8": "uint8", "s32": "int32", "s64": "int64", "c64": "complex64", "c128": "complex128",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ TYPES = {
         ("s8", "s32", "s32"), ("u8", "u8", "u32"), ("s64", "s64", "s64"), ("c64", "c64", "c64"),
         ("c128", "c128", "c128"), ("f32", "f64", "f64"),
     ],
-)  # fmt: skip
+)
 def test_dot_sums_in_the_accumulator_type(operand, result, accumulator):
     text = f"""ENTRY e {{ x = {operand}[3,40] parameter(0)
   y = {operand}[40,2] parameter(1)
@@ -112,7 +112,7 @@ def test_convolution_windows_agree_with_jax(case, reversal):
         jax.lax.conv_general_dilated(
             x, y[::-1, ::-1] if reversal else y, stride, padding, lhs_dilation, rhs_dilation,
             ("NHWC", "HWIO", "NHWC"), precision="highest",
-        )  # fmt: skip
+        )
     )
     window = (
         f"size=2x3 stride={stride[0]}x{stride[1]} pad="
@@ -142,12 +142,12 @@ def test_grouped_convolutions_agree_with_jax(lhs, rhs, groups):
         jax.lax.conv_general_dilated(
             x, y, (1,), [(1, 1)], dimension_numbers=("NHC", "HIO", "NHC"),
             feature_group_count=groups[0], batch_group_count=groups[1], precision="highest",
-        )  # fmt: skip
+        )
     )
     text = convolution(
         lhs, rhs, expected.shape, "size=3 pad=1_1", "b0f_0io->b0f",
         f", feature_group_count={groups[0]}, batch_group_count={groups[1]}",
-    )  # fmt: skip
+    )
     (found,) = check_lowering(text, x, y)
     assert np.allclose(found, expected, rtol=1e-5, atol=1e-5)
 
@@ -187,7 +187,9 @@ def test_convolution_without_spatial_dimensions_is_a_dot():
     ],
 )
 def test_wrong_operands_are_explained(operation, message):
-    text = f"ENTRY e {{ x = f32[3,5] parameter(0)\n y = f32[5,2] parameter(1)\n ROOT r = {operation} }}"
+    text = f"""ENTRY e {{ x = f32[3,5] parameter(0)
+  y = f32[5,2] parameter(1)
+  ROOT r = {operation} }}"""
     with pytest.raises(InputError, match=message):
         root = module_of(text).entry.root
         check = opdef.get(root.op).check

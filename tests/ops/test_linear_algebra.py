@@ -69,5 +69,5 @@ def test_triangular_solve_agrees_with_jax(element_type, case):
         expected = jax.lax.linalg.triangular_solve(
             a, b, transpose_a=transpose != "NO_TRANSPOSE", conjugate_a=transpose == "ADJOINT",
             **flags,
-        )  # fmt: skip
+        )
     assert np.allclose(found, expected, atol=1e-4)
