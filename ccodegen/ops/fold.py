@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ccodegen.hlo.ir import Computation
-from ccodegen.hlo.shape import ArrayShape
+from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
 from ccodegen.loop.builder import Builder, apply
 from ccodegen.loop.ir import Buffer, Expr
 from ccodegen.ops.lowering import Scope
@@ -106,6 +106,11 @@ def from_tuple(values: Arrays) -> Any:
     return values[0] if len(values) == 1 else values
 
 
+def from_leaves(shape: Shape, values: Arrays) -> Any:
+    """The value of an op whose result is an array, or a tuple of arrays."""
+    return values if isinstance(shape, TupleShape) else values[0]
+
+
 def converted(value: Expr, element_type: ElementType) -> Expr:
     """The value in another type; itself where it has that type."""
     return value if value.type is element_type else apply("convert", value, type=element_type)
@@ -150,6 +155,7 @@ def store_all(builder: Builder, variables: Sequence[Buffer], values: Sequence[Ex
         builder.store(variable, (), value)
 
 
-def accumulated(shape: ArrayShape, computation: Computation) -> tuple[ArrayShape, ...]:
-    """The result shapes of a fold over positions of `shape`: one per result of the computation."""
-    return tuple(shape.with_type(t) for t in result_types(computation))
+def accumulated(shape: ArrayShape, computation: Computation) -> Shape:
+    """The result shape of a fold over positions of `shape`: a tuple where the computation's is."""
+    shapes = tuple(shape.with_type(t) for t in result_types(computation))
+    return TupleShape(shapes) if isinstance(computation.root.shape, TupleShape) else shapes[0]

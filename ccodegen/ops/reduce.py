@@ -14,7 +14,7 @@ from ccodegen.hlo.shape import Shape
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops import fold
 from ccodegen.ops.lowering import ElementScope
-from ccodegen.ops.shape_checks import dimension_numbers, inputs_and_inits, one_or_tuple, without
+from ccodegen.ops.shape_checks import dimension_numbers, inputs_and_inits, without
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def infer(shapes: tuple[Shape, ...], attributes: ReduceAttributes) -> Shape:
     inputs = inputs_and_inits("reduce", shapes, attributes.to_apply)
     dimension_numbers("reduce", attributes.dimensions, inputs[0].rank)
     kept = without(inputs[0], attributes.dimensions)
-    return one_or_tuple(fold.accumulated(kept, attributes.to_apply))
+    return fold.accumulated(kept, attributes.to_apply)
 
 
 def evaluate(evaluator: Any, instruction: Instruction, *values: fold.Array) -> Any:
@@ -37,7 +37,8 @@ def evaluate(evaluator: Any, instruction: Instruction, *values: fold.Array) -> A
     count = len(values) // 2
     rows = tuple(_reduced_first(v, attributes.dimensions) for v in values[:count])
     initial = [np.broadcast_to(v, rows[0].shape[1:]) for v in values[count:]]
-    return fold.from_tuple(fold.fold_axis(evaluator, attributes.to_apply, initial, rows))
+    results = fold.fold_axis(evaluator, attributes.to_apply, initial, rows)
+    return fold.from_leaves(instruction.shape, results)
 
 
 def _reduced_first(array: fold.Array, dimensions: tuple[int, ...]) -> fold.Array:

@@ -21,7 +21,7 @@ from ccodegen.loop.builder import index as const_index
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
 from ccodegen.ops import fold, running_fold, window
 from ccodegen.ops.lowering import ElementScope, NestScope, Scope
-from ccodegen.ops.shape_checks import inputs_and_inits, one_or_tuple, window_dimensions
+from ccodegen.ops.shape_checks import inputs_and_inits, window_dimensions
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def infer(shapes: tuple[Shape, ...], attributes: ReduceWindowAttributes) -> Shap
     sizes = window_dimensions("reduce-window", attributes.window, inputs[0].dimensions)
     dynamic = inputs[0].dynamic
     positions = ArrayShape(inputs[0].element_type, sizes, dynamic)
-    return one_or_tuple(fold.accumulated(positions, attributes.to_apply))
+    return fold.accumulated(positions, attributes.to_apply)
 
 
 def evaluate(evaluator: Any, instruction: Instruction, *values: fold.Array) -> Any:
@@ -49,7 +49,7 @@ def evaluate(evaluator: Any, instruction: Instruction, *values: fold.Array) -> A
         results = running_fold.evaluate(evaluator, attributes.to_apply, running, inputs, initial)
     else:
         results = _evaluate_windows(evaluator, attributes, inputs, initial)
-    return fold.from_tuple(results)
+    return fold.from_leaves(instruction.shape, results)
 
 
 def _evaluate_windows(

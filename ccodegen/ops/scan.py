@@ -19,7 +19,7 @@ from ccodegen.hlo.opdef import OpDef, get, register
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr
-from ccodegen.ops.fold import Array, as_tuple, from_tuple, store_all
+from ccodegen.ops.fold import Array, as_tuple, from_leaves, store_all
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, one_or_tuple, require, without
 from ccodegen.support.errors import UnsupportedError
@@ -85,8 +85,7 @@ def evaluate(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
         for output, value in zip(outputs, results, strict=False):
             np.moveaxis(output, dimension, 0)[turn] = value
         carries = list(results[len(outputs) :])
-    found = (*outputs, *carries)
-    return found if isinstance(instruction.shape, TupleShape) else from_tuple(found)
+    return from_leaves(instruction.shape, (*outputs, *carries))
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:

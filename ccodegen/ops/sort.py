@@ -13,7 +13,7 @@ from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
 from ccodegen.loop.ir import Expr, Index
-from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_tuple
+from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_leaves
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import LineSorter, sorting_permutation
 from ccodegen.ops.shape_checks import (
@@ -56,7 +56,8 @@ def evaluate(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
 
     order = sorting_permutation(lines, less)
     ordered = (np.take_along_axis(line, order, 1).reshape(moved[0].shape) for line in lines)
-    return from_tuple(tuple(np.moveaxis(line, -1, dimension) for line in ordered))
+    restored = tuple(np.moveaxis(line, -1, dimension) for line in ordered)
+    return from_leaves(instruction.shape, restored)
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
