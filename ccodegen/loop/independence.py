@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -24,6 +24,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.parts import loads
 from ccodegen.loop.ranges import EVERYTHING, Interval, interval, point
 
 Body: TypeAlias = tuple[Stmt, ...]
@@ -131,20 +132,3 @@ class _Accesses:
             case Apply(_, arguments):
                 return all(map(self._is_fixed, arguments))
         return True
-
-
-def loads(*expressions: Expr) -> Iterator[Load]:
-    """All loads, each once, also those in indices."""
-    pending, seen = list(expressions), set(map(id, expressions))
-    while pending:
-        expr = pending.pop()
-        inside: Index = ()
-        if isinstance(expr, Load):
-            yield expr
-            inside = expr.indices
-        elif isinstance(expr, Apply):
-            inside = expr.arguments
-        pending += [e for e in inside if id(e) not in seen]
-        seen.update(map(id, inside))
-
-

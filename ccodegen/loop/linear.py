@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ccodegen.loop.affine import Affine, affine, divmod_affine, recombined
-from ccodegen.loop.ir import Apply, Const, Expr, Index, Load, Var
+from ccodegen.loop.ir import Apply, Const, Expr, Index, Var
+from ccodegen.loop.parts import parts
 from ccodegen.loop.ranges import Interval, Ranges, interval, point
 from ccodegen.loop.simplify import simplify_index
 from ccodegen.support.element_type import ElementType
@@ -57,24 +58,10 @@ def split_request(expr: Expr, ranges: Ranges) -> tuple[Var, int] | None:
 
 def _divisions(expr: Expr) -> Iterator[tuple[Expr, int]]:
     """The dividends and divisors of all divisions and remainders by constants."""
-    pending, seen = [expr], {id(expr)}
-    while pending:
-        expr = pending.pop()
-        match expr:
+    for part in parts(expr):
+        match part:
             case Apply("divide" | "remainder", (dividend, Const(_, divisor)), ElementType.INDEX):
                 yield dividend, divisor
-        inside = _operands(expr)
-        pending += [e for e in inside if id(e) not in seen]
-        seen.update(map(id, inside))
-
-
-def _operands(expr: Expr) -> tuple[Expr, ...]:
-    match expr:
-        case Load():
-            return expr.indices
-        case Apply():
-            return expr.arguments
-    return ()
 
 
 def _split(dividend: Affine, divisor: int, ranges: Ranges) -> tuple[Var, int] | None:

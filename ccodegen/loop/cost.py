@@ -1,0 +1,132 @@
+"""What a kernel costs: operations and memory traffic, to choose parallel loops by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ccodegen.loop.ir import (
+    INDEX,
+    Apply,
+    Axis,
+    Buffer,
+    CallC,
+    Contract,
+    Element,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Let,
+    Load,
+    Space,
+    Stmt,
+    Store,
+)
+from ccodegen.loop.parts import parts
+
+TRANSCENDENTAL = frozenset(
+    (
+        *("acos", "acosh", "asin", "asinh", "atan2", "atanh", "cbrt", "cosine", "cosh", "erf"),
+        *("exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "power"),
+        *("rsqrt", "sine", "sinh", "sqrt", "tan", "tanh"),
+    )
+)
+"""Operators that take many instructions, or a long one."""
+
+_UNKNOWN_TURNS = 16
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Counts for one run. `operations`: scalar operators other than index arithmetic and those of
+    TRANSCENDENTAL, which count apart. Bytes are of loads and stores, as if there were no cache;
+    local variables are free."""
+
+    operations: int = 0
+    transcendental: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(*(a + b for a, b in zip(self._counts, other._counts, strict=True)))
+
+    def times(self, turns: int) -> Cost:
+        return Cost(*(turns * count for count in self._counts))
+
+    def either(self, other: Cost) -> Cost:
+        """The greater of each count: of two branches only one runs."""
+        return Cost(*map(max, self._counts, other._counts))
+
+    @property
+    def _counts(self) -> tuple[int, int, int, int]:
+        return self.operations, self.transcendental, self.bytes_read, self.bytes_written
+
+
+def cost(item: Kernel | Sequence[Stmt]) -> Cost:
+    """The cost of a kernel or of statements. A loop of unknown extent counts as 16 turns."""
+    body = item.body if isinstance(item, Kernel) else item
+    return sum(map(_statement, body), Cost())
+
+
+def _statement(statement: Stmt) -> Cost:
+    match statement:
+        case For(_, extent, body):
+            if isinstance(extent, int):
+                return cost(body).times(extent)
+            return _expressions(extent) + cost(body).times(_UNKNOWN_TURNS)
+        case If(condition, then, orelse):
+            return _expressions(condition) + cost(then).either(cost(orelse))
+        case Let(_, value):
+            return _expressions(value)
+        case Store(buffer, indices, value):
+            written = Cost(bytes_written=_traffic(buffer))
+            return _expressions(*indices, value) + written
+        case Contract():
+            return _contract(statement)
+        case CallC():
+            return _call(statement)
+    return Cost()
+
+
+def _contract(contract: Contract) -> Cost:
+    """Operands count once for each element, as if they were packed; two operations a product."""
+    rows, columns, depth = map(_extent, (contract.rows, contract.columns, contract.depth))
+    products = Cost(operations=2 * rows * columns * depth)
+    lhs = _element(contract.lhs).times(rows * depth)
+    rhs = _element(contract.rhs).times(depth * columns)
+    return products + lhs + rhs + cost(contract.epilogue).times(rows * columns)
+
+
+def _extent(axes: Sequence[Axis]) -> int:
+    return math.prod(axis.extent for axis in axes)
+
+
+def _element(element: Element) -> Cost:
+    return cost(element.body) + _expressions(element.value)
+
+
+def _call(call: CallC) -> Cost:
+    """One operation for each element it may touch."""
+    read = sum(_traffic(b) * b.size for b in call.buffers)
+    written = sum(_traffic(call.buffers[n]) * call.buffers[n].size for n in call.writes)
+    counts = Cost(sum(b.size for b in call.buffers), 0, read, written)
+    return counts + _expressions(*call.scalars)
+
+
+def _traffic(buffer: Buffer) -> int:
+    return 0 if buffer.space is Space.LOCAL else buffer.type.bytes
+
+
+def _expressions(*expressions: Expr) -> Cost:
+    """What evaluating them once costs; a shared part counts once, a select both arms."""
+    operations, transcendental, bytes_read = 0, 0, 0
+    for expr in parts(*expressions):
+        match expr:
+            case Load(buffer):
+                bytes_read += _traffic(buffer)
+            case Apply(operator):
+                transcendental += operator in TRANSCENDENTAL
+                operations += operator not in TRANSCENDENTAL and expr.type is not INDEX
+    return Cost(operations, transcendental, bytes_read)

@@ -1,0 +1,101 @@
+"""A slow operator that a block applies twice to the same values is applied once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
+
+from ccodegen.loop.cost import TRANSCENDENTAL
+from ccodegen.loop.ir import Apply, Const, Expr, For, If, Let, Load, Stmt, Store, Var
+from ccodegen.loop.parts import loads, operands
+from ccodegen.loop.rebuild import Body, rebuild
+from ccodegen.loop.text.literals import value_text
+from ccodegen.support.element_type import ElementType
+
+
+def share_common(body: Body, fresh: Callable[[str], str]) -> Body:
+    """Binds the result of a slow operator (one of TRANSCENDENTAL) that a block needs again.
+
+    Before: `y[i] = tanh(t); z[i] = tanh(t) + 1`. After: `let u = tanh(t); y[i] = u; z[i] = u + 1`.
+    Only what is computed in any case (not in an arm of a select), from names and constants, which
+    do not change. `fresh` gives names that the kernel does not have yet, after a hint.
+    """
+
+    def in_block(statement: Stmt) -> Stmt:
+        match statement:
+            case For(_, _, inner):
+                return replace(statement, body=_shared(inner, fresh))
+            case If(condition, then, orelse):
+                return If(condition, _shared(then, fresh), _shared(orelse, fresh))
+        return statement
+
+    return _shared(rebuild(body, lambda expr: expr, in_block), fresh)
+
+
+def _shared(body: Body, fresh: Callable[[str], str]) -> Body:
+    """One block, where nothing slow is left that it computes twice."""
+    while True:
+        slow = [(n, expr) for n, statement in enumerate(body) for expr in _slow(statement)]
+        counts = Counter(_key(expr) for _, expr in slow)
+        again = [(n, expr) for n, expr in slow if counts[_key(expr)] > 1]
+        if not again:
+            return body
+        first, expr = next((n, e) for n, e in again if not _holds_any(e, counts))
+        var = Var(fresh(expr.operator), expr.type)
+        rest = rebuild(body[first:], _replacer(_key(expr), var))
+        body = (*body[:first], Let(var, expr), *rest)
+
+
+def _slow(statement: Stmt) -> Iterator[Apply]:
+    """The slow operators that a statement applies once in any case, to what does not change."""
+    for expr in _computed(statement):
+        if isinstance(expr, Apply) and expr.operator in TRANSCENDENTAL and not any(loads(expr)):
+            yield expr
+
+
+def _computed(statement: Stmt) -> Iterator[Expr]:
+    """The parts of a statement's expressions that are evaluated in any case."""
+    match statement:
+        case Let(_, value) | If(value):
+            pending = [value]
+        case Store(_, indices, value):
+            pending = [*indices, value]
+        case _:
+            return
+    while pending:
+        expr = pending.pop()
+        yield expr
+        inside = operands(expr)
+        lazy = isinstance(expr, Apply) and (
+            expr.operator == "select"
+            or (expr.operator in ("and", "or") and expr.type is ElementType.PRED)
+        )
+        pending += inside[:1] if lazy else inside
+
+
+def _holds_any(expr: Apply, counts: Counter[Hashable]) -> bool:
+    """Whether a part of it is needed again as well."""
+    pending = list(expr.arguments)
+    while pending:
+        part = pending.pop()
+        if counts[_key(part)] > 1:
+            return True
+        pending += operands(part)
+    return False
+
+
+def _replacer(key: Hashable, var: Var) -> Callable[[Expr], Expr]:
+    return lambda expr: var if isinstance(expr, Apply) and _key(expr) == key else expr
+
+
+def _key(expr: Expr) -> Hashable:
+    """Equal for expressions of equal value; tells -0 from 0, and one NaN from another."""
+    match expr:
+        case Const(element_type, value):
+            return element_type, value_text(element_type, value)
+        case Var():
+            return expr
+        case Load(buffer, indices):
+            return buffer, tuple(map(_key, indices))
+    return expr.operator, expr.type, tuple(map(_key, expr.arguments))
