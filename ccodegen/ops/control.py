@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
-from ccodegen.hlo.ir import Computation
+from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
+from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
+from ccodegen.loop.ir import Expr, Index
+from ccodegen.loop.scalar_numpy import Array
+from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.elementwise import common_shape
+from ccodegen.ops.lowering import ElementScope
+from ccodegen.ops.shape_checks import arrays, require
+from ccodegen.support.element_type import ElementType
 
 
 @dataclass(frozen=True)
@@ -22,6 +32,11 @@ class Conditional(Attributes):
     true_computation: Computation | None = attr(AttrKind.COMPUTATION, None)
     false_computation: Computation | None = attr(AttrKind.COMPUTATION, None)
     branch_computations: tuple[Computation, ...] = attr(AttrKind.COMPUTATIONS, ())
+
+    def branches(self) -> tuple[Computation, ...]:
+        """In the order in which a selector counts them; for a pred, true comes first."""
+        pair = tuple(c for c in (self.true_computation, self.false_computation) if c)
+        return pair or self.branch_computations
 
 
 @dataclass(frozen=True)
@@ -47,8 +62,140 @@ class Map(Attributes):
     dimensions: tuple[int, ...] = attr(AttrKind.INTS, ())
 
 
-register(OpDef("while", While))
-register(OpDef("conditional", Conditional, (2, None)))
-register(OpDef("call", Call, (0, None)))
-register(OpDef("fusion", Fusion, (0, None)))
-register(OpDef("map", Map, (1, None), elementwise=True))
+def check_arguments(op: str, computation: Computation, shapes: Sequence[Shape]) -> None:
+    """The computation must take arguments of these shapes."""
+    wanted = tuple(p.shape for p in computation.parameters)
+    listed = ", ".join(map(str, wanted))
+    require(
+        len(wanted) == len(shapes) and all(map(same_but_dynamic, wanted, shapes)),
+        f"{op} calls {computation.name}, which takes ({listed}), with "
+        f"({', '.join(map(str, shapes))})",
+    )
+
+
+def same_but_dynamic(a: Shape, b: Shape) -> bool:
+    """Whether the shapes are equal but for which dimensions are dynamic."""
+    if isinstance(a, TupleShape) and isinstance(b, TupleShape):
+        same_length = len(a.elements) == len(b.elements)
+        return same_length and all(map(same_but_dynamic, a.elements, b.elements))
+    if isinstance(a, ArrayShape) and isinstance(b, ArrayShape):
+        return a.element_type is b.element_type and a.dimensions == b.dimensions
+    return a == b
+
+
+def infer_while(shapes: tuple[Shape, ...], attributes: While) -> Shape:
+    check_arguments("while", attributes.condition, shapes)
+    check_arguments("while", attributes.body, shapes)
+    condition, body = attributes.condition.root.shape, attributes.body.root.shape
+    require(
+        condition == ArrayShape(ElementType.PRED),
+        f"while: the condition {attributes.condition.name} gives {condition}, not pred[]",
+    )
+    require(
+        same_but_dynamic(body, shapes[0]),
+        f"while: the body {attributes.body.name} takes {shapes[0]} and gives {body}",
+    )
+    return shapes[0]
+
+
+def evaluate_while(evaluator: Any, instruction: Instruction, value: Any) -> Any:
+    attributes = attributes_of(instruction, While)
+    while evaluator.call(attributes.condition, value):
+        value = evaluator.call(attributes.body, value)
+    return value
+
+
+def infer_conditional(shapes: tuple[Shape, ...], attributes: Conditional) -> Shape:
+    selector, *arguments = shapes
+    branches = attributes.branches()
+    by_pred = attributes.true_computation is not None
+    wanted = ArrayShape(ElementType.PRED if by_pred else ElementType.S32)
+    require(
+        selector in (wanted, ArrayShape(ElementType.PRED)),
+        f"conditional chooses by {wanted}, not by {selector}",
+    )
+    require(
+        len(branches) == len(arguments) > 0,
+        f"conditional has {len(branches)} branches and {len(arguments)} arguments for them",
+    )
+    for branch, argument in zip(branches, arguments, strict=True):
+        check_arguments("conditional", branch, [argument])
+        require(
+            same_but_dynamic(branch.root.shape, branches[0].root.shape),
+            f"conditional: {branches[0].name} gives {branches[0].root.shape}, {branch.name} gives "
+            f"{branch.root.shape}",
+        )
+    return branches[0].root.shape
+
+
+def evaluate_conditional(
+    evaluator: Any, instruction: Instruction, selector: Array, *arguments: Any
+) -> Any:
+    branches = attributes_of(instruction, Conditional).branches()
+    number = int(selector)
+    if selector.dtype == bool:
+        number = 0 if selector else 1
+    elif not 0 <= number < len(branches):
+        number = len(branches) - 1
+    return evaluator.call(branches[number], arguments[number])
+
+
+def infer_call(shapes: tuple[Shape, ...], attributes: Call) -> Shape:
+    check_arguments("call", attributes.to_apply, shapes)
+    return attributes.to_apply.root.shape
+
+
+def evaluate_call(evaluator: Any, instruction: Instruction, *values: Any) -> Any:
+    return evaluator.call(attributes_of(instruction, Call).to_apply, *values)
+
+
+def infer_fusion(shapes: tuple[Shape, ...], attributes: Fusion) -> Shape:
+    check_arguments("fusion", attributes.calls, shapes)
+    return attributes.calls.root.shape
+
+
+def evaluate_fusion(evaluator: Any, instruction: Instruction, *values: Any) -> Any:
+    return evaluator.call(attributes_of(instruction, Fusion).calls, *values)
+
+
+def infer_map(shapes: tuple[Shape, ...], attributes: Map) -> ArrayShape:
+    found = arrays("map", shapes)
+    scalars = [ArrayShape(s.element_type) for s in found]
+    check_arguments("map", attributes.to_apply, scalars)
+    (result,) = arrays("map", [attributes.to_apply.root.shape])
+    return common_shape("map", found, result.element_type)
+
+
+def evaluate_map(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
+    return evaluator.call(attributes_of(instruction, Map).to_apply, *values)
+
+
+def element_map(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
+    arguments = [scope.operand(n, index) for n in range(len(instruction.operands))]
+    (value,) = scope.call(attributes_of(instruction, Map).to_apply, *arguments)
+    return value
+
+
+register(OpDef("while", While, infer=infer_while, evaluate=evaluate_while))
+register(
+    OpDef(
+        "conditional",
+        Conditional,
+        (2, None),
+        infer=infer_conditional,
+        evaluate=evaluate_conditional,
+    )
+)
+register(OpDef("call", Call, (0, None), infer=infer_call, evaluate=evaluate_call))
+register(OpDef("fusion", Fusion, (0, None), infer=infer_fusion, evaluate=evaluate_fusion))
+register(
+    OpDef(
+        "map",
+        Map,
+        (1, None),
+        infer=infer_map,
+        evaluate=evaluate_map,
+        element=element_map,
+        elementwise=True,
+    )
+)

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
+from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.literal import Literal
 from ccodegen.hlo.opdef import OpDef, register
+from ccodegen.hlo.shape import Shape
+from ccodegen.loop import operators
+from ccodegen.loop.builder import apply
+from ccodegen.loop.ir import INDEX, Expr, Index
+from ccodegen.loop.scalar_numpy import Array
+from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.lowering import ElementScope
+from ccodegen.ops.shape_checks import arrays, dimension_numbers
 
 
 @dataclass(frozen=True)
@@ -28,6 +40,39 @@ class Iota(Attributes):
     iota_dimension: int = attr(AttrKind.INT)
 
 
-register(OpDef("constant", Constant, (0, 0)))
+def infer_constant(shapes: tuple[Shape, ...], attributes: Constant) -> Shape:
+    return attributes.literal.shape
+
+
+def evaluate_constant(evaluator: Any, instruction: Instruction) -> Any:
+    return _value(attributes_of(instruction, Constant).literal)
+
+
+def _value(literal: Literal) -> Any:
+    return literal.array if literal.elements is None else tuple(map(_value, literal.elements))
+
+
+def check_iota(instruction: Instruction) -> None:
+    (result,) = arrays("iota", [instruction.shape])
+    dimension = attributes_of(instruction, Iota).iota_dimension
+    dimension_numbers("iota", [dimension], result.rank)
+
+
+def evaluate_iota(evaluator: Any, instruction: Instruction) -> Array:
+    shape, dimension = instruction.array_shape, attributes_of(instruction, Iota).iota_dimension
+    size = shape.dimensions[dimension]
+    numbers = operators.evaluate("convert", [np.arange(size)], [INDEX], shape.element_type)
+    aligned = [size if d == dimension else 1 for d in range(shape.rank)]
+    return np.broadcast_to(numbers.reshape(aligned), shape.dimensions)
+
+
+def element_iota(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
+    dimension = attributes_of(instruction, Iota).iota_dimension
+    return apply("convert", index[dimension], type=instruction.array_shape.element_type)
+
+
+register(OpDef("constant", Constant, (0, 0), infer=infer_constant, evaluate=evaluate_constant))
 register(OpDef("parameter", Parameter, (0, 0)))
-register(OpDef("iota", Iota, (0, 0)))
+register(
+    OpDef("iota", Iota, (0, 0), check=check_iota, evaluate=evaluate_iota, element=element_iota)
+)
