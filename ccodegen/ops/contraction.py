@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.loop import operators
 from ccodegen.loop.builder import apply, const
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.fold import Array, converted
@@ -118,24 +119,21 @@ def sum_of_products(
     with np.errstate(all="ignore"):
         for left, right in pairs:
             column, row = (m.astype(element_type.dtype, copy=False) for m in (left, right))
-            total += product(column[:, :, None], row[:, None, :])
+            total += product(column[:, :, None], row[:, None, :], element_type)
     return total
 
 
-def product(a: Array, b: Array) -> Array:
-    """a · b, elementwise; complex ones by the textbook, as NumPy may fuse its operations."""
-    if a.dtype.kind != "c":
+def product(a: Array, b: Array, element_type: ElementType) -> Array:
+    """a · b; complex ones by the scalar operator, as NumPy may fuse its operations."""
+    if not element_type.is_complex:
         return a * b
-    result = np.empty(np.broadcast_shapes(a.shape, b.shape), a.dtype)
-    result.real = a.real * b.real - a.imag * b.imag
-    result.imag = a.real * b.imag + a.imag * b.real
-    return result
+    both = np.broadcast_arrays(a, b)
+    return operators.evaluate("multiply", both, (element_type, element_type), element_type)
 
 
-def narrowed(total: Array, element_type: ElementType) -> Array:
+def narrowed(total: Array, accumulator: ElementType, result: ElementType) -> Array:
     """The sums in the result's type."""
-    with np.errstate(all="ignore"):
-        return total.astype(element_type.dtype, copy=False)
+    return operators.evaluate("convert", (total,), (accumulator,), result)
 
 
 def matrices(array: Array, *groups: tuple[int, ...]) -> Array:

@@ -157,10 +157,11 @@ def _check_groups(sizes: ConvolutionSizes) -> None:
 def evaluate(evaluator: Any, instruction: Instruction, lhs: Array, rhs: Array) -> Array:
     sizes = _sizes(instruction)
     rows = sizes.batch * math.prod(sizes.output_spatial)
+    accumulator = contraction.accumulator_type(instruction)
     total = contraction.sum_of_products(
         _pairs(sizes, _grouped_input(sizes, lhs), _grouped_kernel(sizes, rhs)),
         (sizes.groups, rows, sizes.output_features),
-        contraction.accumulator_type(instruction),
+        accumulator,
     )
     split = total.reshape(
         sizes.groups, sizes.batch, *sizes.output_spatial, sizes.output_features
@@ -172,7 +173,7 @@ def evaluate(evaluator: Any, instruction: Instruction, lhs: Array, rhs: Array) -
     roles = (labels.output_batch, *labels.output_spatial, labels.output_feature)
     rest = [d for d in range(placed.ndim) if d not in roles]
     placed.transpose(*rest, *roles)[...] = merged
-    return contraction.narrowed(placed, instruction.array_shape.element_type)
+    return contraction.narrowed(placed, accumulator, instruction.array_shape.element_type)
 
 
 def _grouped_input(sizes: ConvolutionSizes, lhs: Array) -> Array:

@@ -73,7 +73,8 @@ def evaluate(evaluator: Any, instruction: Instruction, lhs: Array, rhs: Array) -
     accumulator = contraction.accumulator_type(instruction)
     total = contraction.sum_of_products(pairs, sizes, accumulator)
     result = instruction.array_shape
-    return contraction.narrowed(total, result.element_type).reshape(result.dimensions)
+    narrow = contraction.narrowed(total, accumulator, result.element_type)
+    return narrow.reshape(result.dimensions)
 
 
 def dot_contraction(instruction: Instruction) -> contraction.Contraction:
