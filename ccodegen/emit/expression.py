@@ -60,7 +60,7 @@ class ExpressionPrinter:
     def _load(self, buffer: Buffer, indices: Index) -> tuple[str, int]:
         if not is_pair(buffer):
             return self.element(buffer, indices), POSTFIX
-        self.headers.add("ccg_complex.h")
+        self.headers.add("ccg_complex_array.h")
         return f"ccg_load_{buffer.type.text}({self.pair(buffer, indices)})", POSTFIX
 
 

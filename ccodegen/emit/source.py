@@ -13,6 +13,7 @@ from ccodegen.emit.program import ProgramPrinter
 from ccodegen.emit.render import render
 from ccodegen.emit.statement import fitted, indented
 from ccodegen.emit.types import memory_type
+from ccodegen.emit.weights import WeightsBlock, pack
 from ccodegen.loop.ir import Argument, Program
 from ccodegen.support.version import VERSION
 from ccodegen.target import Target
@@ -22,10 +23,21 @@ MOST_PARAMETERS = 8
 
 @dataclass(frozen=True)
 class Sources:
-    """`files`: text by path in the package. `runtime`: the files of runtime_c they include."""
+    """`files`: text by path in the package. `runtime`: the files of runtime_c they include.
+    `weights`: the constants, where they are no part of the files but a pointer."""
 
     files: Mapping[str, str]
     runtime: tuple[str, ...]
+    weights: WeightsBlock | None = None
+
+
+@dataclass(frozen=True)
+class _WeightRow:
+    """A constant in the block: its name, type and dimensions, and where it begins."""
+
+    name: str
+    shape: str
+    offset: int
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,9 @@ class _HeaderView:
     interface: str
     arena_size: int
     arena_align: int
+    weights: tuple[_WeightRow, ...]
+    weights_size: int
+    weights_align: int
     members: tuple[str, ...]
     prototype: str
 
@@ -64,28 +79,40 @@ class _WeightsView:
 
 
 def emit(
-    program: Program, target: Target, prefix: str, strict: bool = False, input_hash: str = ""
+    program: Program,
+    target: Target,
+    prefix: str,
+    strict: bool = False,
+    input_hash: str = "",
+    weights_apart: bool = False,
 ) -> Sources:
     """The program as include/PREFIX.h, src/PREFIX.c and, if it has constants, src/PREFIX_weights.*.
 
-    `input_hash`: of what the program was made from, for the banner. Raises InputError for a prefix
-    that is no C identifier.
+    `input_hash`: of what the program was made from, for the banner. `weights_apart`: the constants
+    are no C but one block of bytes, which PREFIX_run takes a pointer to. Raises InputError for a
+    prefix that is no C identifier.
     """
-    printer = ProgramPrinter(program, check_prefix(prefix), target.abi.weight_alignment)
-    interface = _interface(program, input_hash)
+    block = pack(program, target.abi) if weights_apart else None
+    external = {buffer for buffer, _ in block.offsets} if block else frozenset()
+    alignment = target.abi.weight_alignment
+    printer = ProgramPrinter(program, check_prefix(prefix), alignment, external)
+    interface = _interface(program, input_hash, _prototype(printer, block))
+    header = _header(printer, interface, input_hash, block)
     files = {
-        f"include/{prefix}.h": render("header.h.j2", _header(printer, interface, input_hash)),
-        f"src/{prefix}.c": render("source.c.j2", _source(printer, interface, strict)),
+        f"include/{prefix}.h": render("header.h.j2", header),
+        f"src/{prefix}.c": render("source.c.j2", _source(printer, interface, strict, block)),
     }
     if printer.constants:
         constants = tuple(printer.constants.values())
         weights = _WeightsView(prefix, prefix.upper(), VERSION, constants)
         files[f"src/{prefix}_weights.h"] = render("weights.h.j2", weights)
         files[f"src/{prefix}_weights.c"] = render("weights.c.j2", weights)
-    return Sources(MappingProxyType(files), printer.headers)
+    return Sources(MappingProxyType(files), printer.headers, block)
 
 
-def _header(printer: ProgramPrinter, interface: str, input_hash: str) -> _HeaderView:
+def _header(
+    printer: ProgramPrinter, interface: str, input_hash: str, block: WeightsBlock | None
+) -> _HeaderView:
     program, prefix = printer.program, printer.prefix
     packed = len(program.arguments) > MOST_PARAMETERS
     return _HeaderView(
@@ -96,12 +123,23 @@ def _header(printer: ProgramPrinter, interface: str, input_hash: str) -> _Header
         interface=interface,
         arena_size=program.arena_size,
         arena_align=program.alignment,
+        weights=_weight_rows(block),
+        weights_size=len(block.data) if block else 0,
+        weights_align=block.alignment if block else 0,
         members=tuple(_declarations(printer)) if packed else (),
-        prototype=_prototype(printer),
+        prototype=_prototype(printer, block),
     )
 
 
-def _source(printer: ProgramPrinter, interface: str, strict: bool) -> _SourceView:
+def _weight_rows(block: WeightsBlock | None) -> tuple[_WeightRow, ...]:
+    if block is None:
+        return ()
+    return tuple(_WeightRow(harmless(b.name)[:60], shape(b), at) for b, at in block.offsets)
+
+
+def _source(
+    printer: ProgramPrinter, interface: str, strict: bool, block: WeightsBlock | None
+) -> _SourceView:
     prefix = printer.prefix
     kernels = tuple("\n".join(kernel.lines("static")) for kernel in printer.kernels.values())
     return _SourceView(
@@ -113,8 +151,8 @@ def _source(printer: ProgramPrinter, interface: str, strict: bool) -> _SourceVie
         headers=printer.headers,
         weights=bool(printer.constants),
         kernels=kernels,
-        prototype=_prototype(printer),
-        body="\n".join([*_checks(printer), *printer.steps("base")]),
+        prototype=_prototype(printer, block),
+        body="\n".join([*_checks(printer, block), *printer.steps("base")]),
     )
 
 
@@ -151,15 +189,16 @@ def _declarations(printer: ProgramPrinter) -> list[str]:
     ]
 
 
-def _prototype(printer: ProgramPrinter) -> str:
+def _prototype(printer: ProgramPrinter, block: WeightsBlock | None) -> str:
     parameters = _declarations(printer)
     if len(parameters) > MOST_PARAMETERS:
         parameters = [f"const struct {printer.prefix}_args *args"]
-    text = f"int {printer.prefix}_run({', '.join([*parameters, 'void *arena'])})"
+    weights = ["const void *weights"] if block else []
+    text = f"int {printer.prefix}_run({', '.join([*weights, *parameters, 'void *arena'])})"
     return "\n".join(fitted([text]))
 
 
-def _checks(printer: ProgramPrinter) -> list[str]:
+def _checks(printer: ProgramPrinter, block: WeightsBlock | None) -> list[str]:
     """The entry function's first lines: members of the struct by name, null pointers, the arena."""
     program, upper = printer.program, printer.prefix.upper()
     lines: list[str] = []
@@ -175,7 +214,22 @@ def _checks(printer: ProgramPrinter) -> list[str]:
     lines += _guard(" || ".join(f"{p} == NULL" for p in pointers), f"{upper}_E_NULL")
     if program.arena_size:
         lines += _guard(f"(uintptr_t)arena % {upper}_ARENA_ALIGN != 0", f"{upper}_E_ALIGN")
+    if block:
+        lines += _weight_pointers(printer, block)
     return fitted(indented([*lines, ""]))
+
+
+def _weight_pointers(printer: ProgramPrinter, block: WeightsBlock) -> list[str]:
+    """A pointer into the block for each constant."""
+    upper = printer.prefix.upper()
+    lines = ["const unsigned char *const block = weights;"]
+    lines += _guard("weights == NULL", f"{upper}_E_NULL") if block.data else ["(void)block;"]
+    lines += _guard(f"(uintptr_t)weights % {upper}_WEIGHTS_ALIGN != 0", f"{upper}_E_ALIGN")
+    for buffer, offset in block.offsets:
+        name = printer.buffer(buffer)
+        place = f"(const void *)(block + {offset})"
+        lines.append(f"const {memory_type(buffer.type)} *const {name} = {place};")
+    return lines
 
 
 def _guard(condition: str, error: str) -> Sequence[str]:
@@ -188,8 +242,8 @@ def _unpacked(printer: ProgramPrinter, argument: Argument) -> str:
     return f"{const}{memory_type(argument.buffer.type)} *const {name} = args->{name};"
 
 
-def _interface(program: Program, input_hash: str) -> str:
+def _interface(program: Program, input_hash: str, prototype: str) -> str:
     """Eight hex digits that change whenever header and source stop fitting together."""
-    facts = [VERSION, input_hash, program.name, program.signature, program.arena_size]
+    facts = [VERSION, input_hash, prototype, program.signature, program.arena_size]
     facts += [program.alignment, *((a.name, shape(a.buffer)) for a in program.arguments)]
-    return f"0x{hashlib.sha256(repr(facts).encode()).hexdigest()[:8]}u"
+    return f"0x{hashlib.sha256(repr(facts).encode()).hexdigest()[:8]}"

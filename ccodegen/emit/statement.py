@@ -109,7 +109,7 @@ class StatementPrinter:
     def store(self, store: Store) -> str:
         value = self.expressions.text(store.value)
         if is_pair(store.buffer):
-            self.headers.add("ccg_complex.h")
+            self.headers.add("ccg_complex_array.h")
             where = self.expressions.pair(store.buffer, store.indices)
             return f"ccg_store_{store.buffer.type.text}({where}, {value});"
         return f"{self.expressions.element(store.buffer, store.indices)} = {value};"

@@ -78,7 +78,7 @@ def bitwise(symbol: str) -> Speller:
 def inverted(t: ElementType) -> str:
     """`~x`; an unsigned type below a byte keeps its upper bits zero."""
     if t.kind is Kind.UNSIGNED and t.bits < 8:
-        return _cast(t, f"(~{{0}} & {2**t.bits - 1})")
+        return _cast(t, f"({{0}} ^ {2**t.bits - 1})")
     return "~{0}" if t.bits >= 32 else _cast(t, "~{0}")
 
 
