@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction, post_order
 from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.loop.ir import Buffer, Index, Space
@@ -85,8 +86,25 @@ class Work:
         self.scratch.append(buffer)
         return buffer
 
+    def compute_straight(self, outputs: Sequence[Output], at: Index) -> None:
+        """Evaluates what the outputs read at their own index, operands first: long chains would
+        otherwise be as deep a recursion."""
+        needed = {o.instruction for o in outputs}
+        for instruction in reversed(self.job.fused):
+            if instruction in needed and opdef.get(instruction.op).elementwise:
+                needed.update(o for o in instruction.operands if _as_large(o, instruction))
+        for instruction in self.job.fused:
+            if instruction in needed:
+                self.elements.values(instruction, at)
+
     def store(self, output: Output, at: Index) -> None:
         """Evaluates an output at an index and stores it."""
         value = self.elements.values(output.instruction, at)[output.leaf]
         place = self.elements.load(output.buffer, output.shape.dimensions, at)
         self.builder.store(output.buffer, place.indices, value)
+
+
+def _as_large(operand: Instruction, instruction: Instruction) -> bool:
+    is_array = isinstance(operand.shape, ArrayShape)
+    dimensions = instruction.array_shape.dimensions
+    return is_array and operand.array_shape.dimensions == dimensions

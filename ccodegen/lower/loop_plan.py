@@ -13,5 +13,6 @@ def loop_plan(work: Work) -> None:
         groups.setdefault(output.shape.dimensions, []).append(output)
     for dimensions, outputs in groups.items():
         with work.builder.loops(dimensions, "i", LoopKind.PARALLEL) as at:
+            work.compute_straight(outputs, at)
             for output in outputs:
                 work.store(output, at)

@@ -9,10 +9,10 @@ from ccodegen.hlo.ir import Computation, Instruction, Module, called_first, post
 from ccodegen.hlo.rewrite import map_computations, with_callees
 from ccodegen.hlo.shape import TupleShape
 from ccodegen.ops.control import Conditional, Fusion, While
-from ccodegen.ops.creation import Constant, Parameter
+from ccodegen.ops.creation import Parameter
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.fusion_groups import CONTRACTIONS, Group, fusion_groups
+from ccodegen.passes.fusion_groups import CONTRACTIONS, Group, fusion_groups, is_written_out
 
 
 def fuse(module: Module, context: PassContext) -> Module:
@@ -133,18 +133,12 @@ def _kind(group: Group) -> str:
     return "kInput" if any(m.op == "reduce" for m in group.members) else "kLoop"
 
 
-def _is_written_out(instruction: Instruction) -> bool:
-    """Scalar constants stand in the code of each kernel that needs them."""
-    attributes = instruction.attributes
-    return isinstance(attributes, Constant) and attributes.literal.array.size == 1
-
-
 def _inputs(group: Group) -> list[Instruction]:
     """What the group reads from memory, in the order of first use."""
     found: dict[Instruction, None] = {}
     for member in _ordered(group):
         for operand in member.operands:
-            if operand not in group.members and not _is_written_out(operand):
+            if operand not in group.members and not is_written_out(operand):
                 found[operand] = None
     return list(found)
 
@@ -161,7 +155,7 @@ def _nested_computation(group: Group, inputs: list[Instruction]) -> Computation:
         )
     for member in _ordered(group):
         for operand in member.operands:
-            if _is_written_out(operand):
+            if is_written_out(operand):
                 inside.setdefault(operand, operand)
         inside[member] = replace(
             member,

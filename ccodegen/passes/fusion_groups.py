@@ -13,6 +13,7 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.cost import is_dear
+from ccodegen.ops.creation import Constant
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.reduce import ReduceAttributes
 
@@ -22,7 +23,9 @@ _MOVEMENT = frozenset({"broadcast", "reshape", "transpose", "slice", "reverse", 
 _NOT_COMPUTED = frozenset(
     {"parameter", "constant", "tuple", "get-tuple-element", "while", "conditional", "fusion"}
 )
-_MOST_MEMBERS = 64
+_MOST_MEMBERS = 400
+# Members that are not straight are evaluated by recursion.
+_MOST_INDIRECT = 64
 _MOST_INPUTS = 24
 _SMALL_CONCATENATE = 1024
 
@@ -47,11 +50,13 @@ class Rows:
 @dataclass(eq=False)
 class Group:
     """One kernel to be. `roots`: what it stores. `straight`: members that an output element reads
-    at its own index alone. `hero`: a contraction or an op that writes in a way of its own."""
+    at its own index alone. `hero`: a contraction or an op that writes in a way of its own;
+    `before`: members that it reads."""
 
     roots: list[Instruction]
     members: set[Instruction] = field(default_factory=set)
     straight: set[Instruction] = field(default_factory=set)
+    before: set[Instruction] = field(default_factory=set)
     hero: Instruction | None = None
     rows: Rows | None = None
 
@@ -60,7 +65,15 @@ class Group:
         return self.roots[0].array_shape.dimensions
 
     def inputs(self) -> set[Instruction]:
-        return {o for m in self.members for o in m.operands if o not in self.members}
+        read = {o for m in self.members for o in m.operands if o not in self.members}
+        return {i for i in read if not is_written_out(i)}
+
+
+def is_written_out(instruction: Instruction) -> bool:
+    """Scalar constants stand in the code of each kernel that needs them."""
+    attributes = instruction.attributes
+    is_array = isinstance(instruction.shape, ArrayShape)
+    return isinstance(attributes, Constant) and is_array and instruction.array_shape.size == 1
 
 
 def is_fusible(instruction: Instruction) -> bool:
@@ -130,6 +143,8 @@ class _Decider:
         self._groups_with.setdefault(instruction, []).append(group)
         if self._is_straight(instruction, group):
             group.straight.add(instruction)
+        if any(u is group.hero or u in group.before for u in self._users[instruction]):
+            group.before.add(instruction)
         if instruction.op in CONTRACTIONS:
             group.hero = instruction
         if instruction.op == "reduce":
@@ -143,9 +158,11 @@ class _Decider:
 
     def _fits(self, instruction: Instruction, group: Group) -> bool:
         """Whether the group's plan can compute the instruction too, at no undue cost."""
-        if len(group.members) >= _MOST_MEMBERS:
+        indirect = len(group.members) - len(group.straight)
+        if len(group.members) >= _MOST_MEMBERS or indirect >= _MOST_INDIRECT:
             return False
-        if len(group.inputs() | set(instruction.operands)) > _MOST_INPUTS:
+        own = {o for o in instruction.operands if not is_written_out(o)}
+        if len(group.inputs() | own) > _MOST_INPUTS:
             return False
         if instruction.op in CONTRACTIONS:
             return self._fits_as_hero(instruction, group)
@@ -194,13 +211,13 @@ class _Decider:
 
     def _may_read(self, user: Instruction, value: Instruction, group: Group) -> bool:
         """Whether a reader may compute the value itself each time it needs an element."""
-        if user is group.hero:
-            return _fits_before(user, value)
+        if group.hero is not None and (user is group.hero or user in group.before):
+            return _fits_before(group.hero, value)
         if user.op == "reduce":
             return user.operands[0].array_shape == value.array_shape or value.array_shape.rank == 0
         if isinstance(user.attributes, Broadcast) and is_dear(value):
             spread = user.array_shape.size > value.array_shape.size
-            return not spread or (group.rows is not None and _spreads_rows(user, group.rows))
+            return not spread or _is_per_row(value, user)
         if user.op in ("gather", "reduce-window", "dynamic-update-slice"):
             return value.op in _MOVEMENT or value.op == "iota"
         return True
@@ -253,6 +270,25 @@ def _spreads_rows(user: Instruction, rows: Rows) -> bool:
     if not isinstance(attributes, Broadcast) or attributes.dimensions != rows.kept:
         return False
     return user.array_shape.dimensions == rows.dimensions
+
+
+def _is_per_row(value: Instruction, broadcast: Instruction) -> bool:
+    """Whether the value is made elementwise from a reduce of the rows that it is spread over: the
+    reduce will be in the same kernel, which then computes the value once a row."""
+    assert isinstance(broadcast.attributes, Broadcast)
+    spread_over = Rows(broadcast.array_shape.dimensions, broadcast.attributes.dimensions)
+    pending, seen = [value], {value}
+    while pending:
+        instruction = pending.pop()
+        if instruction.op == "reduce":
+            if rows_of(instruction) == spread_over and not spread_over.keeps_last:
+                return True
+            continue
+        same = instruction.shape == value.shape and opdef.get(instruction.op).elementwise
+        new = [o for o in instruction.operands if same and o not in seen]
+        pending += new
+        seen.update(new)
+    return False
 
 
 def _fits_before(hero: Instruction, value: Instruction) -> bool:
