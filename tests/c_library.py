@@ -14,6 +14,7 @@ import numpy as np
 from ccodegen.emit.runtime import closure
 from ccodegen.emit.source import MOST_PARAMETERS, emit
 from ccodegen.loop.ir import Argument, Program
+from ccodegen.support.element_type import Kind
 from ccodegen.target import Target
 
 Array = np.ndarray[Any, Any]
@@ -82,7 +83,13 @@ def _memory(argument: Argument, arguments: Sequence[Array]) -> Array:
     memory = _aligned(max(1, buffer.bytes), 64)
     array = memory[: buffer.bytes].view(buffer.type.dtype).reshape(buffer.dimensions)
     if argument.parameter is not None:
-        array[...] = np.asarray(arguments[argument.parameter]).reshape(buffer.dimensions)
+        given = np.asarray(arguments[argument.parameter]).reshape(buffer.dimensions)
+        # ml_dtypes keeps a narrow integer in the low bits of its byte, C the whole number.
+        narrow = buffer.type.is_integer and buffer.type.bits < 8
+        if narrow and buffer.type.kind is Kind.SIGNED:
+            array.view(np.int8)[...] = given.astype(np.int8)
+        else:
+            array[...] = given
     return array
 
 

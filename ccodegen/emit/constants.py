@@ -14,10 +14,12 @@ from ccodegen.loop.ir import Buffer, ConstantData
 
 @dataclass(frozen=True)
 class ConstantText:
-    """A constant array: `declaration = { values };`. `reference`: what code calls its first
+    """A constant array: `declaration = { values };`, or, where it has been declared before in the
+    unit, `definition = { values };`. `reference`: what code calls its first
     element's address."""
 
     declaration: str
+    definition: str
     values: str
     reference: str
     shape: str
@@ -36,13 +38,20 @@ def print_constant(data: ConstantData, name: str, alignment: int) -> ConstantTex
     if not has_odd_nan(buffer.type, flat):
         texts = initializers(buffer.type, flat) or ["0"]
         declaration = f"const {element} {name}[{length}] {aligned}"
-        return ConstantText(declaration, _filled(texts), name, shape(buffer), buffer.bytes)
+        filled = _filled(texts)
+        return ConstantText(
+            declaration, declaration, filled, name, shape(buffer), buffer.bytes
+        )
     width = buffer.type.component.bytes
     bits = [f"0x{v:0{2 * width}x}u" for v in flat.view(f"u{width}").tolist()]
     fields = f"uint{8 * width}_t bits[{length}]; {element} values[{length}];"
     declaration = f"const union {name} {{ {fields} }} {name} {aligned}"
+    definition = f"const union {name} {name} {aligned}"
     values = f"    {{\n{_filled(bits)}\n    }}"
-    return ConstantText(declaration, values, f"{name}.values", shape(buffer), buffer.bytes)
+    reference = f"{name}.values"
+    return ConstantText(
+        declaration, definition, values, reference, shape(buffer), buffer.bytes
+    )
 
 
 def shape(buffer: Buffer) -> str:

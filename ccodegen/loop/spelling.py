@@ -145,7 +145,7 @@ def _header(name: str) -> str:
 
 
 def _conversion_header(name: str) -> str:
-    if re.search(r"_(f8|f6|f4)", name):
+    if re.search(r"_(f8|f6e|f4e)", name):
         return "ccg_narrow.h"
     return "ccg_half.h" if "f16" in name else "ccg_convert.h"
 

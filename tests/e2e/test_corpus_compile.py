@@ -1,0 +1,117 @@
+"""The corpus through the compiler: built, printed as C, compiled, run, compared.
+
+A sample of each suite; all of it with CCODEGEN_FULL=1. As a program,
+`python -m tests.e2e.test_corpus_compile [SUITE] [--strict]` prints what fails, and figures.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from ccodegen.backend.build import Build, BuildOptions, build
+from ccodegen.hlo.text import parse
+from ccodegen.loop.verify import verify
+from ccodegen.support.errors import UnsupportedError
+from tests.c_library import CLibrary
+from tests.corpus import SUITES, CorpusCase, runnable_cases
+from tests.three_ways import assert_close, plain_target
+
+FULL = os.environ.get("CCODEGEN_FULL") == "1"
+SAMPLE = 1 if FULL else 12
+BATCH = 25
+FAST = os.environ.get("CCODEGEN_FAST_CC", "tcc" if shutil.which("tcc") else "gcc")
+
+# Names of cases that are known to fail, each with the reason.
+KNOWN = {
+    "xla_run/xla_tests_reduce_test.cc.2": "XLA:CPU adds an init that is not neutral 33 times",
+}
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_compiled_corpus(suite: str) -> None:
+    cases = list(runnable_cases(suite))[::SAMPLE]
+    outcomes = run_cases(cases)
+    wrong = {n: o for n, o in outcomes.items() if not o.startswith(("right", "unsupported"))}
+    assert not {n: o for n, o in wrong.items() if n not in KNOWN}
+    listed = [outcomes[case.name] for case in cases if case.is_listed]
+    assert listed.count("right") >= 0.9 * len(listed)
+
+
+def run_cases(cases: Sequence[CorpusCase], strict: bool = False) -> dict[str, str]:
+    """By name: "right", "unsupported: …", "wrong: …", or what went wrong."""
+    outcomes: dict[str, str] = {}
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        groups = [cases[n : n + BATCH] for n in range(0, len(cases), BATCH)]
+        for found in pool.map(run_batch, groups, [strict] * len(groups)):
+            outcomes |= found
+    return outcomes
+
+
+def run_batch(cases: Sequence[CorpusCase], strict: bool) -> dict[str, str]:
+    """The outcomes of a few cases, whose C is compiled at once."""
+    outcomes: dict[str, str] = {}
+    built: list[tuple[CorpusCase, Build]] = []
+    for case in cases:
+        try:
+            made = build(parse(case.text, case.name), BuildOptions(plain_target(), strict=strict))
+            verify(made.program)
+            built.append((case, made))
+        except UnsupportedError as error:
+            outcomes[case.name] = f"unsupported: {error.message}"
+        except Exception as error:
+            outcomes[case.name] = f"{type(error).__name__}: {error}"
+    return outcomes | _run_built(built, strict)
+
+
+def _run_built(
+    built: Sequence[tuple[CorpusCase, Build]], strict: bool, compiler: str = FAST
+) -> dict[str, str]:
+    """tcc compiles ten times as fast as gcc, and fails on some C that is right."""
+    if not built:
+        return {}
+    programs = [made.program for _, made in built]
+    try:
+        library = CLibrary(programs, plain_target(), strict, (compiler,))
+    except (AssertionError, OSError) as error:
+        if len(built) > 1:
+            return {k: v for one in built for k, v in _run_built([one], strict).items()}
+        if compiler != "gcc":
+            return _run_built(built, strict, "gcc")
+        return {built[0][0].name: f"C: {error}"}
+    return {case.name: _outcome(library, n, case) for n, (case, _) in enumerate(built)}
+
+
+def _outcome(library: CLibrary, number: int, case: CorpusCase) -> str:
+    try:
+        got = library.run(number, case.inputs())
+        for n, (expected, value) in enumerate(zip(case.expected(), got, strict=True)):
+            assert_close(expected, value.reshape(expected.shape), f"output {n}")
+    except (AssertionError, OSError) as error:
+        return f"wrong: {error}"
+    return "right"
+
+
+def main(arguments: Sequence[str]) -> None:
+    strict = "--strict" in arguments
+    suites = [a for a in arguments if not a.startswith("-")] or SUITES
+    for suite in suites:
+        cases = list(runnable_cases(suite))
+        outcomes = run_cases(cases, strict)
+        for name, outcome in outcomes.items():
+            if outcome != "right":
+                print(f"{name}: {outcome[:400]}")
+        counts = Counter(o.partition(":")[0] for o in outcomes.values())
+        listed = [outcomes[case.name] for case in cases if case.is_listed]
+        print(f"== {suite}: {dict(counts)}; listed: {listed.count('right')} of {len(listed)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
