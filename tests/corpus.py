@@ -41,7 +41,6 @@ _LISTED_TYPES = frozenset(
         "float16", "bfloat16", "float32", "float64", "complex64",
     }
 )  # fmt: skip
-)
 
 
 @dataclass(frozen=True)
