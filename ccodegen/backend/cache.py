@@ -63,21 +63,18 @@ class Cache:
 
     def find(self, key: str) -> Path | None:
         """The file of a sound entry. Its contents are followed by a footer."""
-        path = self._path(key)
+        return None if self.read(key) is None else self._path(key)
+
+    def read(self, key: str) -> memoryview | None:
+        """The contents of a sound entry; a damaged one is removed."""
         try:
-            with path.open("rb") as file:
-                sound = _is_sound(file.read())
+            data = self._path(key).read_bytes()
         except OSError:
             return None
-        if sound:
-            return path
+        if _is_sound(data):
+            return memoryview(data)[:-_FOOTER]
         self.remove(key)
         return None
-
-    def read(self, key: str) -> bytes | None:
-        """The contents of a sound entry."""
-        path = self.find(key)
-        return None if path is None else path.read_bytes()[:-_FOOTER]
 
     def write(self, key: str, *contents: bytes | memoryview) -> Path:
         """Makes or replaces an entry. Raises InputError where the folder cannot be written."""

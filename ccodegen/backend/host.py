@@ -18,7 +18,7 @@ from ccodegen.backend.cache import Cache, digest, package_stamp
 from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.backend.signature import Signature, Slot, from_json, nest, signature_of
 from ccodegen.backend.stream import HostStreamExecutor
-from ccodegen.backend.transfer import HostTransferManager
+from ccodegen.backend.transfer import HostTransferManager, sign_extended
 from ccodegen.emit.table import TableSources, emit_table
 from ccodegen.loop.ir import Program
 from ccodegen.target import Target
@@ -57,6 +57,7 @@ class HostExecutable:
         if pool is None:
             pool = self._transfer.converted(arrays, out)
         self._stream.launch(pool)
+        self._transfer.finish(pool)
         if self._only is not None:
             return pool[self._only]
         return nest(self.signature.structure, lambda leaf: pool[self._leaves[leaf]])
@@ -74,7 +75,7 @@ def load(program: Program, target: Target, options: Options | None = None) -> Ho
     options = options or Options()
     sources = emit_table(program, target, options.strict)
     signature = signature_of(program, sources.external, options.structure)
-    constants = [np.ascontiguousarray(constant.array) for constant in sources.external]
+    constants = [sign_extended(constant.array) for constant in sources.external]
     if not options.cache:
         with tempfile.TemporaryDirectory(prefix="ccodegen-") as folder:
             path = Path(folder) / "library.so"
@@ -98,7 +99,7 @@ def restore(target: Target, options: Options) -> HostExecutable | None:
     facts = store.read(front) if options.key and options.cache else None
     if facts is None:
         return None
-    library, _, text = facts.decode().partition("\n")
+    library, _, text = str(facts, "utf-8").partition("\n")
     path = store.find(library)
     signature = from_json(text)
     data = store.find(_constants_key(front)) if signature.external else None

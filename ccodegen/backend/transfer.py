@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ccodegen.backend.signature import Signature, Slot, Structure, leaves
-from ccodegen.support.element_type import from_dtype
+from ccodegen.support.element_type import Kind, from_dtype
 from ccodegen.support.errors import InputError
 
 Array = np.ndarray[Any, Any]
@@ -24,6 +24,7 @@ class HostTransferManager:
         self._count = len(signature.inputs)
         order = {slot.parameter: n for n, slot in enumerate(signature.inputs)}
         self._updates = any(slot.output is not None for slot in signature.inputs)
+        self._padded = [n for n, s in enumerate(signature.arguments) if _padding(s.dtype)]
         # For each pointer: the argument's place or None for a new result, its type and shape.
         self._plan = [
             (None if slot.parameter is None else order[slot.parameter], slot.dtype, slot.shape)
@@ -35,7 +36,7 @@ class HostTransferManager:
 
         This is asked at each call, so it is kept fast.
         """
-        if len(arrays) != self._count or self._updates:
+        if len(arrays) != self._count or self._updates or self._padded:
             return None
         pool = []
         for place, dtype, shape in self._plan:
@@ -67,7 +68,17 @@ class HostTransferManager:
                 pool.append(np.empty(slot.shape, slot.dtype))
             else:
                 pool.append(_writable(given[slot.output], slot, f"out {slot.name}"))
-        return _apart(pool, self._signature.arguments)
+        pool = _apart(pool, self._signature.arguments)
+        for place in self._padded:
+            slot = self._signature.arguments[place]
+            pool[place] = sign_extended(pool[place], in_place=slot.output is not None)
+        return pool
+
+    def finish(self, pool: Sequence[Array]) -> None:
+        """Makes NumPy's values of what a run has written."""
+        for place in self._padded:
+            if self._signature.arguments[place].output is not None:
+                _cut(pool[place])
 
     def _counted(self, arrays: Sequence[Any]) -> Sequence[Any]:
         if len(arrays) == self._count:
@@ -79,6 +90,31 @@ class HostTransferManager:
     def _given(self, out: Any) -> dict[int | None, Any]:
         structure = self._signature.structure
         return dict(zip(leaves(structure), _flattened(out, structure), strict=True))
+
+
+def sign_extended(array: Array, in_place: bool = False) -> Array:
+    """Signed numbers below a byte as C has them, their sign in the bits above; NumPy has zeros.
+
+    Other arrays are returned as they are, of C order.
+    """
+    padding = _padding(array.dtype)
+    if not padding:
+        return np.ascontiguousarray(array).reshape(array.shape)
+    result = array if in_place else array.copy(order="C")
+    values = result.view(np.int8)
+    np.right_shift(np.left_shift(values, padding, out=values), padding, out=values)
+    return result
+
+
+def _cut(array: Array) -> None:
+    values = array.view(np.uint8)
+    np.bitwise_and(values, 0xFF >> _padding(array.dtype), out=values)
+
+
+def _padding(dtype: np.dtype[Any]) -> int:
+    """The bits of its byte that a signed type does not use."""
+    element = from_dtype(dtype)
+    return 8 - element.bits if element.kind is Kind.SIGNED and element.bits < 8 else 0
 
 
 def _accepted(value: Any, slot: Slot) -> Array:
@@ -110,7 +146,7 @@ def _writable(value: Any, slot: Slot, name: str) -> Array:
 
 
 def _check(array: Array, slot: Slot, name: str) -> None:
-    if array.shape == slot.shape and array.dtype == slot.dtype:
+    if array.shape == slot.shape and array.dtype.newbyteorder("=") == slot.dtype:
         return
     raise InputError(f"{name}: expected {slot}, got {_kind(array)}")
 
