@@ -17,7 +17,16 @@ from ccodegen.support.element_type import ElementType, Kind, from_dtype
 Array: TypeAlias = np.ndarray[Any, Any]
 Compute: TypeAlias = Callable[..., Array]
 
-F32 = ElementType.F32
+
+
+def _wide_types() -> dict[np.dtype[Any], type[Any]]:
+    """The types to compute in, by the types that are not computed in."""
+    integers = {Kind.SIGNED: np.int8, Kind.UNSIGNED: np.uint8}
+    found = {t.dtype: integers[t.kind] for t in ElementType if t.is_integer and t.bits < 8}
+    return found | {t.dtype: np.float32 for t in ElementType if t.is_float and t.bits < 32}
+
+
+_WIDE = _wide_types()
 
 
 def plain(ufunc: Callable[..., Any]) -> Compute:
@@ -61,12 +70,8 @@ def math(name: str) -> Compute:
 
 def wide(array: Array) -> Array:
     """In the type to compute in."""
-    t = from_dtype(array.dtype)
-    if t.is_float and t.bits < 32:
-        return array.astype(np.float32)
-    if t.is_integer and t.bits < 8:
-        return array.astype(np.int8 if t.kind is Kind.SIGNED else np.uint8)
-    return array
+    wide_type = _WIDE.get(array.dtype)
+    return array if wide_type is None else array.astype(wide_type)
 
 
 def rounded(value: Any, result: ElementType) -> Array:

@@ -27,7 +27,7 @@ def check(instruction: Instruction) -> None:
     if not isinstance(instruction.shape, ArrayShape):
         return
     operand, result = arrays("bitcast", [instruction.operands[0].shape, instruction.shape])
-    sizes = [s.size * s.element_type.bits for s in (operand, result)]
+    sizes = [s.size * bits.width(s.element_type) for s in (operand, result)]
     open_size = min((0, *operand.dimensions, *result.dimensions)) < 0
     require(
         sizes[0] == sizes[1] or open_size,
@@ -52,7 +52,7 @@ def evaluate(evaluator: Any, instruction: Instruction, value: Array) -> Array:
 
 
 def _reinterpreted(memory: Array, result: ArrayShape) -> Array:
-    width, wanted = bits.width_of(memory), result.element_type.bits
+    width, wanted = bits.width_of(memory), bits.width(result.element_type)
     if width < wanted:
         memory = memory.reshape(-1, wanted // width)
     return bits.reinterpreted(memory, result.element_type).reshape(-1)
@@ -79,15 +79,18 @@ def _element_of(
 ) -> Expr:
     """The result's element at a position in memory, out of the operand's."""
     own, target = source.element_type, result.element_type
-    if own.is_complex != target.is_complex:
-        message = f"bitcast between complex and real numbers: {source} to {result}"
+    if own is target:
+        return at(position)
+    if own.is_complex or target.is_complex:
+        message = f"bitcast between complex and other numbers: {source} to {result}"
         raise UnsupportedError(message, instruction.location)
-    if own.bits < target.bits:
-        count = target.bits // own.bits
+    width, wanted = bits.width(own), bits.width(target)
+    if width < wanted:
+        count = wanted // width
         first = times(position, count)
         return bits.joined([at(plus(first, n)) for n in range(count)], target)
-    if own.bits > target.bits:
-        count = own.bits // target.bits
+    if width > wanted:
+        count = width // wanted
         whole = quotient(position, count)
         return bits.split(at(whole), bits.remainder(position, count), target)
     return bits.as_type(at(position), target)

@@ -1,6 +1,7 @@
 """Reading the bits of elements as elements of another type, wider or narrower ones too.
 
-Several narrow elements make a wide one along the last dimension, the lowest bits first.
+Several narrow elements make a wide one along the last dimension, the lowest bits first. A pred
+counts as a byte.
 """
 
 from __future__ import annotations
@@ -16,67 +17,65 @@ from ccodegen.loop.scalar_numpy import Array, bits_of, from_bits
 from ccodegen.support.element_type import HLO_TYPES, ElementType, Kind, from_dtype
 
 
+def width(t: ElementType) -> int:
+    """Bits of an element."""
+    return 8 if t.kind is Kind.PRED else t.bits
+
+
+def width_of(value: Array) -> int:
+    return width(from_dtype(value.dtype))
+
+
 def dimensions_after(source: ArrayShape, target: ElementType) -> tuple[int, ...] | None:
     """The dimensions of the reinterpreted array; None where the widths do not fit."""
-    width = source.element_type.bits
-    if width == target.bits:
+    own, wanted = width(source.element_type), width(target)
+    if own == wanted:
         return source.dimensions
-    if width > target.bits:
-        return (*source.dimensions, width // target.bits) if width % target.bits == 0 else None
-    if not source.rank or source.dimensions[-1] * width != target.bits:
+    if own > wanted:
+        return (*source.dimensions, own // wanted) if own % wanted == 0 else None
+    if not source.rank or source.dimensions[-1] * own != wanted:
         return None
     return source.dimensions[:-1]
 
 
 def reinterpreted(value: Array, target: ElementType) -> Array:
     source = from_dtype(value.dtype)
+    own, wanted = width(source), width(target)
     if Kind.COMPLEX in (source.kind, target.kind):
-        return _through_memory(value, source, target)
+        return _through_memory(value, own, wanted, target)
     bits = bits_of(value)
-    if source.bits > target.bits:
-        shifts = np.arange(0, source.bits, target.bits).astype(bits.dtype)
-        parts = bits[..., None] >> shifts & bits.dtype.type(2**target.bits - 1)
+    if own > wanted:
+        shifts = np.arange(0, own, wanted).astype(bits.dtype)
+        parts = bits[..., None] >> shifts & bits.dtype.type(2**wanted - 1)
         bits = parts.astype(f"u{target.bytes}")
-    elif source.bits < target.bits:
+    elif own < wanted:
         wide = bits.astype(f"u{target.bytes}")
-        shifts = np.arange(0, target.bits, source.bits).astype(wide.dtype)
+        shifts = np.arange(0, wanted, own).astype(wide.dtype)
         bits = np.bitwise_or.reduce(wide << shifts, axis=-1)
     return from_bits(np.asarray(bits), target)
 
 
-def _through_memory(value: Array, source: ElementType, target: ElementType) -> Array:
+def _through_memory(value: Array, own: int, wanted: int, target: ElementType) -> Array:
     """For complex numbers, whose parts stand in memory in the order of narrower elements."""
-    memory = np.ascontiguousarray(value)
-    if source.bits > target.bits:
+    memory = np.array(value, order="C")
+    if own > wanted:
         return memory[..., None].view(target.dtype)
-    if source.bits < target.bits:
+    if own < wanted:
         return memory.view(target.dtype)[..., 0]
-    return memory.view(target.dtype).reshape(value.shape)
-
-
-def unsigned_of(bits: int) -> ElementType:
-    """The unsigned integer of a width."""
-    return HLO_TYPES[f"u{bits}"]
+    return memory.view(target.dtype)
 
 
 def as_type(value: Expr, target: ElementType) -> Expr:
     """The same bits as a type of the same width."""
-    return value if value.type is target else apply("bitcast-convert", value, type=target)
-
-
-def width_of(value: Array) -> int:
-    """Bits of an element."""
-    return from_dtype(value.dtype).bits
-
-
-def remainder(position: Expr, count: int) -> Expr:
-    """Which of the `count` narrow elements in a wide one stands at a position."""
-    return apply("remainder", position, index(count))
+    if value.type is target:
+        return value
+    as_byte = Kind.PRED in (value.type.kind, target.kind)
+    return apply("convert" if as_byte else "bitcast-convert", value, type=target)
 
 
 def joined(parts: Sequence[Expr], target: ElementType) -> Expr:
     """One wide element out of narrow ones."""
-    narrow, wide = unsigned_of(parts[0].type.bits), unsigned_of(target.bits)
+    narrow, wide = _unsigned_of(parts[0].type), _unsigned_of(target)
     shifted = [
         apply(
             "shift-left",
@@ -93,9 +92,19 @@ def joined(parts: Sequence[Expr], target: ElementType) -> Expr:
 
 def split(value: Expr, number: Expr, target: ElementType) -> Expr:
     """One of the narrow elements in a wide one."""
-    wide, narrow = unsigned_of(value.type.bits), unsigned_of(target.bits)
+    wide, narrow = _unsigned_of(value.type), _unsigned_of(target)
     amount = apply("multiply", number, index(narrow.bits))
     shifted = apply(
         "shift-right-logical", as_type(value, wide), apply("convert", amount, type=wide)
     )
     return as_type(apply("convert", shifted, type=narrow), target)
+
+
+def remainder(position: Expr, count: int) -> Expr:
+    """Which of the `count` narrow elements in a wide one stands at a position."""
+    return apply("remainder", position, index(count))
+
+
+def _unsigned_of(t: ElementType) -> ElementType:
+    """The unsigned integer of the same width."""
+    return HLO_TYPES[f"u{width(t)}"]

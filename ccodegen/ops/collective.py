@@ -1,7 +1,8 @@
 """Ops among several replicas or partitions.
 
 How large the result of a gather or a scatter is depends on the number of participants, which the
-program does not say: there the declared shape stands.
+program does not say, and what all-reduce-start gives on who wrote it: there the declared shape
+stands.
 """
 
 from __future__ import annotations
@@ -59,10 +60,6 @@ def infer_same(op: str, shapes: tuple[Shape, ...], attributes: Attributes) -> Sh
     return one_or_tuple(arrays(op, shapes))
 
 
-def infer_same_value(shapes: tuple[Shape, ...], attributes: Attributes) -> Shape:
-    return shapes[0]
-
-
 def infer_done(op: str, shapes: tuple[Shape, ...], attributes: Attributes) -> Shape:
     """What was started gives (operand, result, …)."""
     (started,) = shapes
@@ -84,8 +81,8 @@ def _same(op: str) -> Infer:
 
 
 register(OpDef("all-reduce", AllReduce, (0, None), infer=_same("all-reduce")))
-register(OpDef("all-reduce-start", AllReduce, (0, None), infer=_same("all-reduce-start")))
-register(OpDef("all-reduce-done", infer=infer_same_value))
+register(OpDef("all-reduce-start", AllReduce, (0, None)))
+register(OpDef("all-reduce-done"))
 register(OpDef("all-gather", CollectiveAlong, (1, None)))
 register(OpDef("all-gather-start", CollectiveAlong, (1, None)))
 register(OpDef("all-gather-done", infer=partial(infer_done, "all-gather-done")))

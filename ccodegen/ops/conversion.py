@@ -20,6 +20,7 @@ from ccodegen.ops import bits
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.errors import UnsupportedError
 
 U32 = ElementType.U32
 
@@ -55,7 +56,7 @@ def check_bitcast_convert(instruction: Instruction) -> None:
     expected = bits.dimensions_after(source, result.element_type)
     require(
         result.dimensions == expected,
-        f"bitcast-convert of {source} to {result.element_type} has dimensions "
+        f"bitcast-convert of {source} to {result.element_type.text} has dimensions "
         f"{list(expected or ())}, not those of {result}",
     )
 
@@ -67,11 +68,15 @@ def evaluate_bitcast_convert(evaluator: Any, instruction: Instruction, value: Ar
 def element_bitcast_convert(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
     source = instruction.operands[0].array_shape.element_type
     target = instruction.array_shape.element_type
-    if source.bits < target.bits:
-        count = target.bits // source.bits
+    if source.is_complex or target.is_complex:
+        message = f"bitcast-convert between complex and other numbers: {source.text}, {target.text}"
+        raise UnsupportedError(message, instruction.location)
+    own, wanted = bits.width(source), bits.width(target)
+    if own < wanted:
+        count = wanted // own
         parts = [scope.operand(0, (*index, constant(n))) for n in range(count)]
         return bits.joined(parts, target)
-    if source.bits > target.bits:
+    if own > wanted:
         return bits.split(scope.operand(0, index[:-1]), index[-1], target)
     return bits.as_type(scope.operand(0, index), target)
 

@@ -87,8 +87,9 @@ def evaluate_operator(evaluator: Any, instruction: Instruction, *values: Array) 
 
 
 def _evaluated(operator: str, instruction: Instruction, values: Sequence[Array]) -> Array:
-    types = [o.array_shape.element_type for o in instruction.operands]
-    return operators.evaluate(operator, values, types, instruction.array_shape.element_type)
+    """As `operators.evaluate`; the evaluator has silenced NumPy already."""
+    result = instruction.array_shape.element_type
+    return np.asarray(OPERATORS[operator].numpy(result, *values))
 
 
 def element_operator(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
