@@ -25,7 +25,7 @@ class ProgramPrinter:
     prefix: str
     alignment: int
     external: Container[Buffer] = ()
-    reserved: tuple[str, ...] = ("arena", "base", "args", "table")
+    reserved: tuple[str, ...] = ("arena", "base", "args", "table", "weights", "block")
     files: Names = field(init=False)
     scope: Names = field(init=False)
     kernels: dict[Kernel, KernelText] = field(init=False)

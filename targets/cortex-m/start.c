@@ -42,19 +42,22 @@ void reset(void)
     exit(main());
 }
 
-typedef void (*ccg_vector)(void);
+typedef union {
+    char *stack;
+    void (*handler)(void);
+} ccg_vector;
 __attribute__((section(".vectors"), used)) static const ccg_vector vectors[16] = {
-    (ccg_vector)(void *)&ccg_stack_top,
-    reset,
-    fault, /* NMI */
-    fault, /* hard fault */
-    fault, /* memory management */
-    fault, /* bus */
-    fault, /* usage */
-    0, 0, 0, 0,
-    fault, /* SVC */
-    fault, /* debug */
-    0,
-    fault, /* PendSV */
-    fault, /* SysTick, which nothing starts */
+    {.stack = &ccg_stack_top},
+    {.handler = reset},
+    {.handler = fault}, /* NMI */
+    {.handler = fault}, /* hard fault */
+    {.handler = fault}, /* memory management */
+    {.handler = fault}, /* bus */
+    {.handler = fault}, /* usage */
+    {0}, {0}, {0}, {0},
+    {.handler = fault}, /* SVC */
+    {.handler = fault}, /* debug */
+    {0},
+    {.handler = fault}, /* PendSV */
+    {.handler = fault}, /* SysTick, which nothing starts */
 };

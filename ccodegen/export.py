@@ -1,0 +1,146 @@
+"""`export`: a program as a folder of C files, with its build files, a test and a report."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ccodegen.backend.build import Build, BuildOptions, Parameter, build
+from ccodegen.backend.cache import digest
+from ccodegen.emit.build_files import print_build_files
+from ccodegen.emit.names import check_prefix
+from ccodegen.emit.runtime import closure
+from ccodegen.emit.source import Sources, emit
+from ccodegen.emit.selftest import Expectation, print_test
+from ccodegen.frontends.read import read
+from ccodegen.hlo.evaluate import evaluate, value_leaves
+from ccodegen.hlo.ir import Module
+from ccodegen.jit import array_digest, source_bytes
+from ccodegen.random_inputs import random_inputs
+from ccodegen.report import Report, report
+from ccodegen.support.element_type import from_dtype
+from ccodegen.support.errors import InputError
+from ccodegen.target import Target, load
+from ccodegen.tolerance import tolerance
+
+
+def export(
+    source: Any,
+    target: str | Target = "cortex-m4",
+    name: str = "model",
+    directory: str | Path = "out",
+    constants: Mapping[Parameter, Any] | None = None,
+    donate: Sequence[Parameter] = (),
+    strict: bool = False,
+    weights_binary: bool = False,
+    test: bool = True,
+    inputs: Sequence[Any] | None = None,
+    seed: int = 0,
+) -> Report:
+    """Writes a package: include/NAME.h, src/NAME.c and its weights, the runtime's headers that it
+    needs, a Makefile, a CMakeLists.txt, test/ and report.json. Returns what report.json says.
+
+    `source`: anything that `ccodegen.read` takes. `name`: prefix of the files and of all names in
+    C. `directory`: made if missing; files of the same names are replaced, all of them or none.
+    `constants` and `donate`: as for `compile`. `weights_binary`: constants go to NAME_weights.bin,
+    and NAME_run takes a pointer to its contents. `test`: write the test, which gives `inputs`
+    (else random arrays from `seed`) and expects what `evaluate` gives for them.
+
+    The same program and options give the same bytes. Raises InputError for a wrong program, option
+    or folder, UnsupportedError for what we cannot compile; then nothing is written.
+    """
+    chosen = load(target) if isinstance(target, str) else target
+    check_prefix(name)
+    options = BuildOptions(chosen, dict(constants or {}), tuple(donate), 1, strict)
+    built = build(read(source), options)
+    key = _input_digest(source, options)
+    sources = emit(built.program, chosen, name, strict, key, weights_binary)
+    files = _library_files(sources, name)
+    if test:
+        files |= _test_files(built, sources, name, options, inputs, seed)
+    files |= _encoded(print_build_files(chosen, name, tuple(files), strict))
+    made = report(built, name, chosen.name, strict, key, sorted([*files, "report.json"]))
+    write_files(Path(directory), files | _encoded({"report.json": made.to_json()}))
+    return made
+
+
+def expectation(
+    module: Module, strict: bool, inputs: Sequence[Any] | None = None, seed: int = 0
+) -> Expectation:
+    """What the reference gives for these inputs, or for random ones."""
+    arrays = random_inputs(module, seed) if inputs is None else list(inputs)
+    results = evaluate(module, *arrays)
+    outputs = [value for value in value_leaves(results) if value is not None]
+    tolerances = [tolerance(from_dtype(value.dtype), strict) for value in outputs]
+    return Expectation(arrays, outputs, tolerances)
+
+
+def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Writes files by their paths in a folder: first beside it, moved in when all are complete.
+
+    Raises InputError where that cannot be done, and leaves nothing new behind.
+    """
+    try:
+        parent = directory.absolute().parent
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".ccodegen-", dir=parent) as folder:
+            new = Path(folder) / "new"
+            for path, data in files.items():
+                (new / path).parent.mkdir(parents=True, exist_ok=True)
+                (new / path).write_bytes(data)
+            _move(new, directory, files)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot write the folder '{directory}': {reason}") from None
+
+
+def _move(new: Path, directory: Path, files: Mapping[str, bytes]) -> None:
+    if not directory.exists():
+        shutil.move(new, directory)
+        return
+    for folder in {(directory / path).parent for path in files}:
+        folder.mkdir(parents=True, exist_ok=True)
+    for path in files:
+        os.replace(new / path, directory / path)
+
+
+def _library_files(sources: Sources, name: str) -> dict[str, bytes]:
+    runtime = {f"runtime/{file}": text for file, text in closure(sources.runtime).items()}
+    files = _encoded({**sources.files, **runtime})
+    if sources.weights is not None:
+        files[f"{name}_weights.bin"] = sources.weights.data
+    return files
+
+
+def _test_files(
+    built: Build,
+    sources: Sources,
+    name: str,
+    options: BuildOptions,
+    inputs: Sequence[Any] | None,
+    seed: int,
+) -> dict[str, bytes]:
+    """The test, the headers it needs beyond the library's, and its board's files."""
+    expected = expectation(built.module, options.strict, inputs, seed)
+    printed = print_test(built.program, name, sources, expected)
+    board = options.target.board
+    beside = [*board.startup, *([board.linker_script] if board.linker_script else [])]
+    copies = {f"test/{Path(f).name}": (options.target.directory / f).read_text() for f in beside}
+    runtime = {f"runtime/{file}": text for file, text in closure(printed.headers).items()}
+    return _encoded({**printed.files, **copies, **runtime})
+
+
+def _input_digest(source: Any, options: BuildOptions) -> str:
+    """Of the program and all that changes what is made of it."""
+    bound = [f"{key!r}:{array_digest(np.asarray(value))}" for key, value in options.constants.items()]
+    return digest(source_bytes(source), repr(tuple(options.donate)), *bound)
+
+
+def _encoded(files: Mapping[str, str]) -> dict[str, bytes]:
+    return {path: text.encode() for path, text in files.items()}
