@@ -9,6 +9,8 @@ from ccodegen.lower.reduction import fold_into, join_lanes
 from ccodegen.lower.strides import stride_along
 
 _VECTORS_PER_BLOCK = 8
+_VECTORS_PER_WIDE_BLOCK = 64
+_TURNS_TOGETHER = 4
 _VECTORS_OF_LANES = 4
 
 
@@ -19,7 +21,7 @@ def contract_in_columns(product: Product) -> None:
     """
     work, shape = product.work, product.shape
     *outer, columns = shape.columns
-    block = min(columns, _vector_elements(product) * _VECTORS_PER_BLOCK)
+    block = min(columns, _block_width(product))
     with (
         work.builder.loops(shape.batch, "b", LoopKind.PARALLEL) as batch,
         work.builder.loops(shape.rows, "row", LoopKind.PARALLEL) as row,
@@ -33,6 +35,15 @@ def contract_in_columns(product: Product) -> None:
             _column_block(product, (batch, row, before), index(columns - rest), rest)
 
 
+def _block_width(product: Product) -> int:
+    """Sums that stay in registers; for so few rows that the right matrix is read but once or
+    twice, as long a piece of each of its lines as the sums in the nearest cache allow."""
+    m, n, k = product.shape.sizes
+    streams = m <= 2 and n * k >= 1 << 14 and _vector_elements(product) > 1
+    vectors = _VECTORS_PER_WIDE_BLOCK if streams else _VECTORS_PER_BLOCK
+    return vectors * _vector_elements(product)
+
+
 def _column_block(
     product: Product, place: tuple[Index, Index, Index], start: Expr, width: int
 ) -> None:
@@ -41,11 +52,27 @@ def _column_block(
     sums = builder.local(product.type, (width,), "sums")
     with builder.loop(width, "j", LoopKind.VECTOR) as j:
         builder.store(sums, (j,), product.zero)
-    with builder.loops(product.shape.depth, "k") as depth:
-        left = builder.let(product.lhs(batch, row, depth), "left")
+    *outer, extent = product.shape.depth or (1,)
+    together = _TURNS_TOGETHER if extent >= _TURNS_TOGETHER else 1
+
+    def add(turns: Index, first: Expr, count: int) -> None:
+        """Adds `count` turns of the depth to each sum, in order, with one store."""
+        last = [builder.simplify((apply("add", first, index(n)),))[0] for n in range(count)]
+        depths = [(*turns, k) if product.shape.depth else () for k in last]
+        left = [builder.let(product.lhs(batch, row, depth), "left") for depth in depths]
         with builder.loop(width, "j", LoopKind.VECTOR) as j:
-            right = product.rhs(batch, depth, (*before, apply("add", start, j)))
-            fold_into(builder, sums, (j,), "add", apply("multiply", left, right))
+            column = (*before, apply("add", start, j))
+            total: Expr = Load(sums, (j,))
+            for scale, depth in zip(left, depths, strict=True):
+                term = apply("multiply", scale, product.rhs(batch, depth, column))
+                total = apply("add", total, term)
+            builder.store(sums, (j,), total)
+
+    with builder.loops(outer, "k") as turns:
+        with builder.loop(extent // together, "k") as k:
+            add(turns, apply("multiply", k, index(together)), together)
+        for rest in range(extent - extent % together, extent):
+            add(turns, index(rest), 1)
     with builder.loop(width, "j", LoopKind.VECTOR) as j:
         column = (*before, apply("add", start, j))
         product.finish(batch, row, column, Load(sums, (j,)))
