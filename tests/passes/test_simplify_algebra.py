@@ -130,6 +130,9 @@ KEPT = {
     "f32 → f16 → f32 rounds": (
         "x = f32[5] parameter(0)\n c = f16[5] convert(x)\n ROOT r = f32[5] convert(c)"
     ),
+    "an operand of another precision": (
+        "x = f16[] parameter(0)\n y = f32[] constant(inf)\n ROOT r = f32[] minimum(x, y)"
+    ),
     "x * (1+0i) is NaN for inf": (
         "x = c64[5] parameter(0)\n" + splat("c64", "(1, 0)") + "ROOT r = c64[5] multiply(x, k)"
     ),

@@ -50,6 +50,7 @@ def merged(tables: Iterable[Rules]) -> Rules:
 def _first(instruction: Instruction, rules: Rules, context: PassContext) -> Instruction | None:
     for rule in (*rules.get(ANY_OP, ()), *rules.get(instruction.op, ())):
         better = rule(instruction, context)
-        if better is not None:
+        # Operands may be of another precision or have other bounds than the result.
+        if better is not None and better.shape == instruction.shape:
             return better
     return None
