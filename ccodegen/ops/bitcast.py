@@ -6,6 +6,7 @@ the result in the order in which those lie in memory.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,11 @@ def element(scope: ElementScope, instruction: Instruction, index: Index) -> Expr
 
 
 def _element_of(
-    source: ArrayShape, result: ArrayShape, position: Expr, at: Any, instruction: Instruction
+    source: ArrayShape,
+    result: ArrayShape,
+    position: Expr,
+    at: Callable[[Expr], Expr],
+    instruction: Instruction,
 ) -> Expr:
     """The result's element at a position in memory, out of the operand's."""
     own, target = source.element_type, result.element_type
