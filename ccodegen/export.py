@@ -16,8 +16,8 @@ from ccodegen.backend.cache import digest
 from ccodegen.emit.build_files import print_build_files
 from ccodegen.emit.names import check_prefix
 from ccodegen.emit.runtime import closure
-from ccodegen.emit.source import Sources, emit
 from ccodegen.emit.selftest import Expectation, print_test
+from ccodegen.emit.source import Sources, emit
 from ccodegen.frontends.read import read
 from ccodegen.hlo.evaluate import evaluate, value_leaves
 from ccodegen.hlo.ir import Module
@@ -138,7 +138,7 @@ def _test_files(
 
 def _input_digest(source: Any, options: BuildOptions) -> str:
     """Of the program and all that changes what is made of it."""
-    bound = [f"{key!r}:{array_digest(np.asarray(value))}" for key, value in options.constants.items()]
+    bound = [f"{k!r}:{array_digest(np.asarray(v))}" for k, v in options.constants.items()]
     return digest(source_bytes(source), repr(tuple(options.donate)), *bound)
 
 

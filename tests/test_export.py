@@ -30,7 +30,9 @@ ENTRY main {
   ROOT t = (f32[4,16], f32[4,8], f16[3], c64[2], s32[5]) tuple(e, y, half2, cc, twice)
 }
 """
-WEIGHTS = {"w": np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)}
+WEIGHTS: dict[int | str, Any] = {
+    "w": np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
+}
 MODES: list[dict[str, Any]] = [{}, {"strict": True, "donate": (0,)}, {"weights_binary": True}]
 WERROR = "WARNINGS=-pedantic -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Werror"
 
