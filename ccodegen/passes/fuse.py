@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ccodegen.hlo.ir import Computation, Instruction, Module, called_first, post_order
+from ccodegen.hlo.ir import Computation, Instruction, Module, called_first
 from ccodegen.hlo.rewrite import map_computations, with_callees
 from ccodegen.hlo.shape import TupleShape
 from ccodegen.ops.control import Conditional, Fusion, While
@@ -91,7 +91,7 @@ class _Outliner:
         group = self._group_of_root.get(instruction)
         if group is None:
             return [*instruction.control_predecessors, *instruction.operands]
-        return _inputs(group)
+        return list(group.inputs())
 
     def _visit(self, instruction: Instruction) -> None:
         group = self._group_of_root.get(instruction)
@@ -106,7 +106,7 @@ class _Outliner:
         self._new[instruction] = new
 
     def _outline(self, group: Group) -> None:
-        inputs = _inputs(group)
+        inputs = list(group.inputs())
         nested = _nested_computation(group, inputs)
         operands = tuple(self._new[i] for i in inputs)
         fusion = Instruction(
@@ -133,27 +133,13 @@ def _kind(group: Group) -> str:
     return "kInput" if any(m.op == "reduce" for m in group.members) else "kLoop"
 
 
-def _inputs(group: Group) -> list[Instruction]:
-    """What the group reads from memory, in the order of first use."""
-    found: dict[Instruction, None] = {}
-    for member in _ordered(group):
-        for operand in member.operands:
-            if operand not in group.members and not is_written_out(operand):
-                found[operand] = None
-    return list(found)
-
-
-def _ordered(group: Group) -> list[Instruction]:
-    return [i for i in post_order(group.roots) if i in group.members]
-
-
 def _nested_computation(group: Group, inputs: list[Instruction]) -> Computation:
     inside: dict[Instruction, Instruction] = {}
     for number, source in enumerate(inputs):
         inside[source] = Instruction(
             "parameter", source.shape, (), Parameter(number), f"{source.name}_in"
         )
-    for member in _ordered(group):
+    for member in group.members:
         for operand in member.operands:
             if is_written_out(operand):
                 inside.setdefault(operand, operand)

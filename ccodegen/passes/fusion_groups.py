@@ -54,7 +54,7 @@ class Group:
     `before`: members that it reads."""
 
     roots: list[Instruction]
-    members: set[Instruction] = field(default_factory=set)
+    members: dict[Instruction, None] = field(default_factory=dict)
     straight: set[Instruction] = field(default_factory=set)
     before: set[Instruction] = field(default_factory=set)
     hero: Instruction | None = None
@@ -64,9 +64,10 @@ class Group:
     def dimensions(self) -> tuple[int, ...]:
         return self.roots[0].array_shape.dimensions
 
-    def inputs(self) -> set[Instruction]:
-        read = {o for m in self.members for o in m.operands if o not in self.members}
-        return {i for i in read if not is_written_out(i)}
+    def inputs(self) -> dict[Instruction, None]:
+        """What the group reads from memory, in the order of first use if the members are."""
+        read = (o for m in self.members for o in m.operands if o not in self.members)
+        return {i: None for i in read if not is_written_out(i)}
 
 
 def is_written_out(instruction: Instruction) -> bool:
@@ -92,12 +93,16 @@ def rows_of(reduce: Instruction) -> Rows:
 
 
 def fusion_groups(computation: Computation) -> list[Group]:
-    """The groups of more than one instruction, in no particular order."""
+    """The groups of more than one instruction, their members after what they read."""
     decider = _Decider(computation)
     for instruction in reversed(computation.instructions):
         if is_fusible(instruction):
             decider.place(instruction)
-    return [g for g in decider.groups if len(g.members) > 1]
+    groups = [g for g in decider.groups if len(g.members) > 1]
+    for group in groups:
+        # They joined consumers first.
+        group.members = dict.fromkeys(reversed(group.members))
+    return groups
 
 
 class _Decider:
@@ -129,7 +134,7 @@ class _Decider:
 
     def _begin(self, instruction: Instruction) -> None:
         group = Group([instruction])
-        group.members.add(instruction)
+        group.members[instruction] = None
         group.straight.add(instruction)
         if instruction.op in CONTRACTIONS | {"dynamic-update-slice", "concatenate"}:
             group.hero = instruction
@@ -139,7 +144,7 @@ class _Decider:
         self.groups.append(group)
 
     def _join(self, instruction: Instruction, group: Group) -> None:
-        group.members.add(instruction)
+        group.members[instruction] = None
         self._groups_with.setdefault(instruction, []).append(group)
         if self._is_straight(instruction, group):
             group.straight.add(instruction)
@@ -161,8 +166,8 @@ class _Decider:
         indirect = len(group.members) - len(group.straight)
         if len(group.members) >= _MOST_MEMBERS or indirect >= _MOST_INDIRECT:
             return False
-        own = {o for o in instruction.operands if not is_written_out(o)}
-        if len(group.inputs() | own) > _MOST_INPUTS:
+        own = (o for o in instruction.operands if not is_written_out(o))
+        if len({*group.inputs(), *own}) > _MOST_INPUTS:
             return False
         if instruction.op in CONTRACTIONS:
             return self._fits_as_hero(instruction, group)
@@ -243,7 +248,7 @@ class _Decider:
         needs = 0
         for member in group.members:
             needs |= self._ancestors[member]
-        return any(needs >> self._number(r) & 1 for r in set(readers) - group.members)
+        return any(needs >> self._number(r) & 1 for r in set(readers) - set(group.members))
 
     def _number(self, instruction: Instruction) -> int:
         return self._ancestors[instruction].bit_length() - 1
