@@ -37,7 +37,7 @@ def rewrites(
     new = transform(old, context)
     assert canonical(new) == canonical(module(after))
     if exact:
-        same_bits(old, new)
+        assert same_bits(old, new)
 
 
 def leaves_alone(text: str, transform: Pass, context: PassContext = STRICT) -> None:

@@ -32,7 +32,7 @@ def test_the_expansion_has_the_bits_of_the_reference(text: str) -> None:
     old = module(text)
     new = expand_batch_norm(old, STRICT)
     assert not any(i.op.startswith("batch-norm") for i in new.entry.instructions)
-    same_bits(old, new)
+    assert same_bits(old, new)
 
 
 def test_training_normalises_by_its_own_mean_and_variance() -> None:

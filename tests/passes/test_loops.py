@@ -57,7 +57,7 @@ def simplified(text: str, *passes: Pass) -> Module:
     new = old
     for transform in (*passes, simplify_algebra):
         new = transform(new, STRICT)
-    same_bits(old, new)
+    assert same_bits(old, new)
     return new
 
 
