@@ -12,7 +12,6 @@ from ccodegen.loop.ir import (
     Apply,
     Buffer,
     CallC,
-    Contract,
     Expr,
     For,
     If,
@@ -68,8 +67,6 @@ def written_buffers(body: Iterable[Stmt]) -> set[Buffer]:
             found.add(statement.buffer)
         elif isinstance(statement, CallC):
             found.update(statement.buffers[i] for i in statement.writes)
-        elif isinstance(statement, Contract) and statement.tile is not None:
-            found.update((statement.tile.pack_lhs, statement.tile.pack_rhs))
     return found
 
 
@@ -84,12 +81,8 @@ def _parameters(kernel: Kernel, printer: StatementPrinter) -> list[str]:
 
 def _used_variables(body: tuple[Stmt, ...]) -> set[Var]:
     """The variables whose value is needed: compilers warn of others."""
-    every = list(statements(body))
     used: set[Var] = set()
-    for statement in every:
-        if isinstance(statement, Contract):
-            used.update(_variables([statement.lhs.value, statement.rhs.value]))
-    for statement in reversed(every):
+    for statement in reversed(list(statements(body))):
         if not isinstance(statement, Let) or statement.var in used:
             used.update(_variables(_own_expressions(statement)))
     return used
@@ -101,8 +94,6 @@ def _own_expressions(statement: Stmt) -> list[Expr]:
             return [] if isinstance(extent, int) else [extent]
         case If(condition, _, _):
             return [condition]
-        case Contract():
-            return []
     return list(expressions((statement,)))
 
 

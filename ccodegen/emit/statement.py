@@ -8,12 +8,10 @@ from collections.abc import Container, Iterator, Sequence
 from ccodegen.emit.expression import ExpressionPrinter, is_pair
 from ccodegen.emit.names import Names, comment
 from ccodegen.emit.types import array_length, memory_type
-from ccodegen.loop.contract import plain_loops
 from ccodegen.loop.ir import (
     Alloc,
     Buffer,
     CallC,
-    Contract,
     For,
     If,
     Let,
@@ -73,8 +71,6 @@ class StatementPrinter:
                 return [self.declaration(buffer)]
             case Store():
                 return [self.store(statement)]
-            case Contract():
-                return self.contract(statement)
             case CallC():
                 return [self.call(statement)]
             case Note(text):
@@ -113,13 +109,6 @@ class StatementPrinter:
             where = self.expressions.pair(store.buffer, store.indices)
             return f"ccg_store_{store.buffer.type.text}({where}, {value});"
         return f"{self.expressions.element(store.buffer, store.indices)} = {value};"
-
-    def contract(self, contract: Contract) -> list[str]:
-        if contract.tile is None:
-            return self.block(plain_loops(contract))
-        from ccodegen.emit.contract import render_contract  # which prints through this class
-
-        return render_contract(self, contract)
 
     def call(self, call: CallC) -> str:
         self.headers.add(call.header)

@@ -18,7 +18,7 @@ from ccodegen.emit.render import render
 from ccodegen.emit.statement import fitted, indented
 from ccodegen.emit.steps import repeated_kernels, used_buffers
 from ccodegen.emit.types import memory_type
-from ccodegen.loop.ir import ConstantData, Contract, For, If, Kernel, Program, Space, Stmt
+from ccodegen.loop.ir import ConstantData, For, If, Kernel, Program, Space, Stmt
 from ccodegen.target import Target
 
 ENTRY = "ccg_call"
@@ -94,8 +94,6 @@ def _statement_work(statement: Stmt) -> float:
             return math.inf
         case If(_, then, orelse):
             return max(work(then), work(orelse))
-        case Contract(rows, columns, depth):
-            return math.prod(axis.extent for axis in (*rows, *columns, *depth))
     return 1
 
 

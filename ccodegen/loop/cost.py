@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ccodegen.loop.ir import (
     INDEX,
     Apply,
-    Axis,
     Buffer,
     CallC,
-    Contract,
-    Element,
     Expr,
     For,
     If,
@@ -83,28 +79,9 @@ def _statement(statement: Stmt) -> Cost:
         case Store(buffer, indices, value):
             written = Cost(bytes_written=_traffic(buffer))
             return _expressions(*indices, value) + written
-        case Contract():
-            return _contract(statement)
         case CallC():
             return _call(statement)
     return Cost()
-
-
-def _contract(contract: Contract) -> Cost:
-    """Operands count once for each element, as if they were packed; two operations a product."""
-    rows, columns, depth = map(_extent, (contract.rows, contract.columns, contract.depth))
-    products = Cost(operations=2 * rows * columns * depth)
-    lhs = _element(contract.lhs).times(rows * depth)
-    rhs = _element(contract.rhs).times(depth * columns)
-    return products + lhs + rhs + cost(contract.epilogue).times(rows * columns)
-
-
-def _extent(axes: Sequence[Axis]) -> int:
-    return math.prod(axis.extent for axis in axes)
-
-
-def _element(element: Element) -> Cost:
-    return cost(element.body) + _expressions(element.value)
 
 
 def _call(call: CallC) -> Cost:

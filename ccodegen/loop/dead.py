@@ -8,8 +8,6 @@ from ccodegen.loop.ir import (
     Alloc,
     Buffer,
     CallC,
-    Contract,
-    Element,
     Expr,
     For,
     If,
@@ -49,8 +47,6 @@ class _Alive:
         for statement in statements(body):
             if isinstance(statement, CallC):
                 self._loaded.update(statement.buffers)
-            elif isinstance(statement, Contract) and statement.tile:
-                self._loaded |= {statement.tile.pack_lhs, statement.tile.pack_rhs}
 
     def block(self, body: Body) -> Body:
         kept = [s for s in map(self._statement, reversed(body)) if s is not None]
@@ -73,17 +69,9 @@ class _Alive:
                 branch = If(condition, self.block(then), self.block(orelse))
                 empty = _empty(branch.then) and _empty(branch.orelse)
                 return None if empty else self._using(branch, condition)
-            case Contract():
-                epilogue = self.block(statement.epilogue)
-                lhs, rhs = self._element(statement.lhs), self._element(statement.rhs)
-                return replace(statement, lhs=lhs, rhs=rhs, epilogue=epilogue)
             case CallC():
                 return self._using(statement, *statement.scalars)
         return statement
-
-    def _element(self, element: Element) -> Element:
-        self._used.update(variables(element.value))
-        return Element(element.value, self.block(element.body))
 
     def _using(self, statement: Stmt, *values: Expr) -> Stmt:
         self._used.update(variables(*values))

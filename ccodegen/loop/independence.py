@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ccodegen.loop.affine import Affine, affine
-from ccodegen.loop.contract import plain_loops
 from ccodegen.loop.ir import (
     Alloc,
     Apply,
     Buffer,
     CallC,
-    Contract,
     Expr,
     For,
     If,
@@ -80,8 +78,6 @@ class _Accesses:
                 self.written.add(buffer)
                 self.indices.setdefault(buffer, []).append(indices)
                 self._loads(*indices, value)
-            case Contract():
-                self.collect(plain_loops(statement))
             case CallC():
                 self.calls = True
 

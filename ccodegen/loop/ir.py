@@ -1,7 +1,7 @@
 """The loop-nest IR, whole.
 
     expression := Const | Var | Load | Apply
-    statement  := For | If | Let | Alloc | Store | Contract | CallC | Note
+    statement  := For | If | Let | Alloc | Store | CallC | Note
     kernel     := name, buffers, statements        a C function over pointers
     step       := CallKernel | While | Switch      what the entry function does, in order
     program    := signature, buffers in one arena, constants, kernels, steps
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ccodegen.support.element_type import ElementType
@@ -143,59 +143,10 @@ class Store:
 
 
 @dataclass(frozen=True)
-class Element:
-    """A value computed by statements that bind or allocate what it needs."""
-
-    value: Expr
-    body: tuple[Stmt, ...] = ()
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One loop dimension of a Contract."""
-
-    var: Var
-    extent: int
-
-
-@dataclass(frozen=True)
-class Tile:
-    """Register and cache blocking of a Contract: `rows` × `columns` accumulators, panels of
-    `depth`. `pack_lhs` and `pack_rhs` are arena buffers for the panels."""
-
-    rows: int
-    columns: int
-    depth: int
-    pack_lhs: Buffer
-    pack_rhs: Buffer
-
-
-@dataclass(frozen=True)
-class Contract:
-    """For all rows i and columns j: accumulator = Σ over depth k, in row-major order of the depth
-    axes, of lhs(i, k) · rhs(k, j), in the accumulator's type, starting from zero; then the
-    epilogue, which may read the row and column variables and the accumulator.
-
-    lhs may use row and depth variables, rhs depth and column variables, both what is in scope.
-    Both have the accumulator's type. `tile` None asks for plain loops.
-    """
-
-    rows: tuple[Axis, ...]
-    columns: tuple[Axis, ...]
-    depth: tuple[Axis, ...]
-    lhs: Element
-    rhs: Element
-    accumulator: Var
-    epilogue: tuple[Stmt, ...]
-    tile: Tile | None = None
-
-
-@dataclass(frozen=True)
 class CallC:
     """A call of a function of runtime_c: pointers to buffers first, then scalars.
 
-    `effect(arrays, scalars)` is its meaning for the interpreter: changes `arrays` in place.
-    `writes`: which of the buffers it writes.
+    `writes`: which of the buffers it writes. `loop.library` knows what it does to them.
     """
 
     function: str
@@ -203,7 +154,6 @@ class CallC:
     buffers: tuple[Buffer, ...]
     scalars: tuple[Expr, ...] = ()
     writes: tuple[int, ...] = (0,)
-    effect: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -213,7 +163,7 @@ class Note:
     text: str
 
 
-Stmt: TypeAlias = For | If | Let | Alloc | Store | Contract | CallC | Note
+Stmt: TypeAlias = For | If | Let | Alloc | Store | CallC | Note
 
 
 @dataclass(frozen=True, eq=False)

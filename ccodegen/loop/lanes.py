@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ccodegen.loop.contract import plain_loops
 from ccodegen.loop.fold import constant_array
 from ccodegen.loop.independence import independent
 from ccodegen.loop.ir import (
@@ -25,7 +24,6 @@ from ccodegen.loop.ir import (
     Buffer,
     CallC,
     Const,
-    Contract,
     Expr,
     For,
     If,
@@ -38,6 +36,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.library import effect_of
 from ccodegen.loop.operators import evaluate
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InternalError
@@ -71,7 +70,6 @@ class Lanes:
         self._shape: tuple[int, ...] = ()
         self._mask: Any = True
         self._independent: dict[int, bool] = {}
-        self._expanded: dict[int, Body] = {}
 
     def run(self, memory: Mapping[Buffer, Array]) -> None:
         """`memory`: one-dimensional arrays for the kernel's buffers, changed in place."""
@@ -96,10 +94,6 @@ class Lanes:
                 self._branch(statement)
             case Alloc(buffer):
                 self._allocate(buffer)
-            case Contract():
-                if id(statement) not in self._expanded:
-                    self._expanded[id(statement)] = plain_loops(statement)
-                self._run(self._expanded[id(statement)])
             case CallC():
                 self._call(statement)
 
@@ -173,10 +167,10 @@ class Lanes:
         self._memory[buffer] = _Memory(elements, first)
 
     def _call(self, call: CallC) -> None:
-        if call.effect is None or self._shape:
-            raise self._error(f"cannot interpret the call of {call.function}")
+        if self._shape:
+            raise self._error(f"calls {call.function} in several lanes at once")
         arrays = [self._memory[b].elements.reshape(b.dimensions) for b in call.buffers]
-        call.effect(arrays, [self.value(s) for s in call.scalars])
+        effect_of(call.function)(arrays, [self.value(s) for s in call.scalars])
 
     def _store(self, store: Store) -> None:
         memory = self._memory[store.buffer]

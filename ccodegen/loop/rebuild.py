@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -11,8 +11,6 @@ from ccodegen.loop.ir import (
     Apply,
     Buffer,
     CallC,
-    Contract,
-    Element,
     Expr,
     For,
     If,
@@ -37,11 +35,16 @@ def rebuild_expr(expr: Expr, on_expr: OnExpr) -> Expr:
     match expr:
         case Apply(operator, arguments, element_type):
             inner = tuple(rebuild_expr(a, on_expr) for a in arguments)
-            expr = expr if inner == arguments else Apply(operator, inner, element_type)
+            expr = expr if _same(inner, arguments) else Apply(operator, inner, element_type)
         case Load(buffer, indices):
             inner = tuple(rebuild_expr(i, on_expr) for i in indices)
-            expr = expr if inner == indices else Load(buffer, inner)
+            expr = expr if _same(inner, indices) else Load(buffer, inner)
     return on_expr(expr)
+
+
+def _same(new: Sequence[Expr], old: Sequence[Expr]) -> bool:
+    """Whether they are the very same objects; equal ones may differ, as 0.0 and -0.0 do."""
+    return all(a is b for a, b in zip(new, old, strict=True))
 
 
 def rebuild(body: Body, on_expr: OnExpr, on_stmt: OnStmt = _keep) -> Body:
@@ -63,9 +66,6 @@ def _rebuilt(statement: Stmt, on_expr: OnExpr, on_stmt: OnStmt) -> Stmt:
     def block(b: Body) -> Body:
         return rebuild(b, on_expr, on_stmt)
 
-    def element(e: Element) -> Element:
-        return Element(expr(e.value), block(e.body))
-
     match statement:
         case For(_, extent, body, _):
             new_extent = extent if isinstance(extent, int) else expr(extent)
@@ -76,13 +76,6 @@ def _rebuilt(statement: Stmt, on_expr: OnExpr, on_stmt: OnStmt) -> Stmt:
             return Let(var, expr(value))
         case Store(buffer, indices, value):
             return Store(buffer, tuple(expr(i) for i in indices), expr(value))
-        case Contract():
-            return replace(
-                statement,
-                lhs=element(statement.lhs),
-                rhs=element(statement.rhs),
-                epilogue=block(statement.epilogue),
-            )
         case CallC():
             return replace(statement, scalars=tuple(expr(s) for s in statement.scalars))
         case Alloc() | Note():
@@ -100,10 +93,6 @@ def statements(body: Body) -> Iterator[Stmt]:
             case If():
                 yield from statements(statement.then)
                 yield from statements(statement.orelse)
-            case Contract():
-                yield from statements(statement.lhs.body)
-                yield from statements(statement.rhs.body)
-                yield from statements(statement.epilogue)
 
 
 def expressions(body: Body) -> Iterator[Expr]:
@@ -119,9 +108,6 @@ def expressions(body: Body) -> Iterator[Expr]:
             case Store(_, indices, value):
                 yield from indices
                 yield value
-            case Contract():
-                yield statement.lhs.value
-                yield statement.rhs.value
             case CallC():
                 yield from statement.scalars
 
@@ -133,10 +119,8 @@ def used_buffers(body: Body) -> set[Buffer]:
         match statement:
             case Store(buffer, _, _) | Alloc(buffer):
                 found.add(buffer)
-            case CallC(_, _, buffers, _, _, _):
+            case CallC(_, _, buffers):
                 found.update(buffers)
-            case Contract() if statement.tile is not None:
-                found.update((statement.tile.pack_lhs, statement.tile.pack_rhs))
     for expr in expressions(body):
         found.update(_loaded(expr))
     return found

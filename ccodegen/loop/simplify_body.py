@@ -10,8 +10,6 @@ from ccodegen.loop.conditions import negation
 from ccodegen.loop.ir import (
     CallC,
     Const,
-    Contract,
-    Element,
     Expr,
     For,
     If,
@@ -70,8 +68,6 @@ def _statement(statement: Stmt, simple: Simplifier) -> Body:
             return _branch(statement, simple)
         case Store():
             return (_store(statement, simple),)
-        case Contract():
-            return (_contract(statement, simple),)
         case CallC():
             return (replace(statement, scalars=tuple(map(simple, statement.scalars))),)
     return (statement,)
@@ -121,23 +117,6 @@ def _store(store: Store, simple: Simplifier) -> Store:
         a is b for a, b in zip(indices, store.indices, strict=True)
     )
     return store if same else Store(store.buffer, indices, value)
-
-
-def _contract(contract: Contract, simple: Simplifier) -> Contract:
-    within = simple
-    for axis in (*contract.rows, *contract.columns, *contract.depth):
-        within = within.with_range(axis.var, axis.extent)
-    return replace(
-        contract,
-        lhs=_element(contract.lhs, within),
-        rhs=_element(contract.rhs, within),
-        epilogue=_block(contract.epilogue, within)[0],
-    )
-
-
-def _element(element: Element, simple: Simplifier) -> Element:
-    body, behind = _block(element.body, simple)
-    return Element(behind(element.value), body)
 
 
 def _is_empty(body: Body) -> bool:

@@ -10,11 +10,8 @@ from ccodegen.loop.ir import (
     INDEX,
     Alloc,
     Apply,
-    Axis,
     Buffer,
     CallC,
-    Contract,
-    Element,
     Expr,
     For,
     If,
@@ -104,8 +101,6 @@ class _Checker:
             case Store(buffer, indices, value):
                 self._access(buffer, indices, scope)
                 self._typed(value, buffer.type, scope)
-            case Contract():
-                self._contract(statement, scope)
             case CallC():
                 self._call(statement, scope)
         return scope
@@ -130,23 +125,6 @@ class _Checker:
         self.declare(buffer.name)
         self.require(buffer.space is Space.LOCAL, f"declares {buffer.name}, which is not local")
         return scope.with_buffer(buffer)
-
-    def _contract(self, contract: Contract, scope: _Scope) -> None:
-        for axis in (*contract.rows, *contract.columns, *contract.depth):
-            self.declare(axis.var.name)
-            self.require(axis.extent >= 0, f"contracts over {axis.extent} of {axis.var.name}")
-        self._element(contract.lhs, contract, _within(scope, contract.rows, contract.depth))
-        self._element(contract.rhs, contract, _within(scope, contract.depth, contract.columns))
-        outer = _within(scope, contract.rows, contract.columns)
-        self.declare(contract.accumulator.name)
-        self.block(contract.epilogue, outer.with_var(contract.accumulator, Interval()))
-        if contract.tile:
-            self._in_scope(contract.tile.pack_lhs, scope)
-            self._in_scope(contract.tile.pack_rhs, scope)
-
-    def _element(self, element: Element, contract: Contract, scope: _Scope) -> None:
-        scope = self.block(element.body, scope)
-        self._typed(element.value, contract.accumulator.type, scope)
 
     def _call(self, call: CallC, scope: _Scope) -> None:
         for buffer in call.buffers:
@@ -197,10 +175,3 @@ class _Checker:
         else:
             for argument in rest:
                 self._expr(argument, scope)
-
-
-def _within(scope: _Scope, *groups: Sequence[Axis]) -> _Scope:
-    for axes in groups:
-        for axis in axes:
-            scope = scope.with_var(axis.var, axis.extent)
-    return scope

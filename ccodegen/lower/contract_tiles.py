@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import delinearize, linearize
@@ -172,8 +170,7 @@ class _Tiles:
         name = f"ccg_tile_{self._product.type.text}_{tiles.rows}x{tiles.columns}"
         steps = (index(row_step), index(depth_step))
         scalars = self._builder.simplify((offset, *steps, right.offset, index(self._k)))
-        effect = tile_effect(tiles.rows, tiles.columns)
-        return CallC(name, f"{name}.h", (sums, buffer, right.buffer), scalars, (0,), effect)
+        return CallC(name, f"{name}.h", (sums, buffer, right.buffer), scalars)
 
     def _direct_offset(self, batch: Index, start: Expr) -> Expr:
         row = self._position(start, self._product.shape.rows)
@@ -201,22 +198,6 @@ class _Tiles:
 
     def _scratch(self, size: int) -> Buffer:
         return self._product.work.new_scratch(self._product.type, (size,))
-
-
-def tile_effect(rows: int, columns: int) -> Any:
-    """What a tile function does, for the interpreter: sums in order along the depth."""
-
-    def effect(arrays: Sequence[Any], scalars: Sequence[Any]) -> None:
-        sums, lhs, rhs = (a.reshape(-1) for a in arrays)
-        offset, row_step, depth_step, rhs_offset, depth = (int(s) for s in scalars)
-        total = np.zeros((rows, columns), sums.dtype)
-        for k in range(depth):
-            left = lhs[offset + np.arange(rows) * row_step + k * depth_step]
-            right = rhs[rhs_offset + k * columns : rhs_offset + (k + 1) * columns]
-            total += left[:, None] * right[None, :]
-        sums[:] = total.reshape(-1)
-
-    return effect
 
 
 def _direct(product: Product) -> tuple[Buffer, int, int] | None:

@@ -15,7 +15,6 @@ from ccodegen.loop.ir import (
     Buffer,
     CallC,
     Const,
-    Contract,
     Expr,
     For,
     Index,
@@ -91,8 +90,6 @@ def _join_loops(statement: Stmt) -> Stmt:
     pair = (statement.var, inner.var)
     if not all(_counts_together(e, pair, extent) for e in expressions(inner.body)):
         return statement
-    if any(isinstance(s, Contract) for s in statements(inner.body)):
-        return statement
     body = _with_one_index(inner.body, pair)
     return _join_loops(For(statement.var, outer_extent * extent, body, statement.kind))
 
@@ -147,6 +144,6 @@ def _marked(statement: Stmt, inside: bool) -> Stmt:
     body = mark_loops(statement.body, inside or independent)
     if not independent:
         return replace(statement, body=body)
-    innermost = not any(isinstance(s, For | Contract | CallC) for s in statements(body))
+    innermost = not any(isinstance(s, For | CallC) for s in statements(body))
     kind = LoopKind.VECTOR if innermost else LoopKind.SERIAL if inside else LoopKind.PARALLEL
     return replace(statement, body=body, kind=kind)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ccodegen.loop.builder import Builder, apply, index
-from ccodegen.loop.ir import Axis, Expr, For, Index, LoopKind, Stmt, Var
+from ccodegen.loop.ir import Expr, For, Index, LoopKind, Stmt, Var
 from ccodegen.loop.simplify import simplify_index
 
 Values = tuple[Expr, ...]
@@ -80,9 +80,3 @@ class KernelBuilder(Builder):
 
     def simplify(self, indices: Index) -> Index:
         return tuple(simplify_index(i, self.ranges) for i in indices)
-
-    def axes(self, extents: Sequence[int], hint: str) -> tuple[tuple[Axis, ...], Index]:
-        """Loop dimensions of a Contract, and the indices that they make."""
-        axes: Axes = []
-        indices = tuple(self._axis(self.fresh(hint), extent, axes) for extent in extents)
-        return tuple(Axis(v, e) for v, e in axes if isinstance(e, int)), indices

@@ -11,21 +11,16 @@ from ccodegen.loop.builder import Builder, apply, const
 from ccodegen.loop.ir import (
     Apply,
     Argument,
-    Axis,
     Buffer,
     CallKernel,
     ConstantData,
-    Contract,
-    Element,
     Expr,
     Kernel,
-    Load,
     LoopKind,
     Program,
     Space,
-    Store,
+    Stmt,
     Switch,
-    Var,
     While,
 )
 from ccodegen.support.element_type import ElementType
@@ -43,7 +38,7 @@ def mlp() -> Program:
     x, y = argument("x", F32, 4, 8), argument("y", F32, 4, 3)
     w = Buffer("w", F32, (8, 3), Space.CONSTANT)
     hidden = Buffer("hidden", F32, (4, 3), Space.ARENA, 64)
-    dot = Kernel("dot", (x, w, hidden), (_product(x, w, hidden),), "dot.1, model.py:12")
+    dot = Kernel("dot", (x, w, hidden), _product(x, w, hidden), "dot.1, model.py:12")
     b = Builder()
     b.note("exponential.2, model.py:13")
     with b.loops((4, 3), "i", LoopKind.VECTOR) as (i, j):
@@ -62,18 +57,15 @@ def mlp() -> Program:
     )
 
 
-def _product(x: Buffer, w: Buffer, hidden: Buffer) -> Contract:
-    i, j, k, sum_ = Var("i"), Var("j"), Var("k"), Var("sum", F32)
-    relu = Store(hidden, (i, j), apply("maximum", sum_, const(F32, 0.0)))
-    return Contract(
-        (Axis(i, 4),),
-        (Axis(j, 3),),
-        (Axis(k, 8),),
-        Element(Load(x, (i, k))),
-        Element(Load(w, (k, j))),
-        sum_,
-        (relu,),
-    )
+def _product(x: Buffer, w: Buffer, hidden: Buffer) -> tuple[Stmt, ...]:
+    b = Builder()
+    with b.loops((4, 3), "i", LoopKind.PARALLEL) as (i, j):
+        total = b.variable(const(F32, 0.0), "sum")
+        with b.loop(8, "k") as k:
+            product = apply("multiply", b.load(x, (i, k)), b.load(w, (k, j)))
+            b.store(total, (), apply("add", b.load(total), product))
+        b.store(hidden, (i, j), apply("maximum", b.load(total), const(F32, 0.0)))
+    return b.statements
 
 
 def counting() -> Program:

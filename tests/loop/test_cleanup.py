@@ -9,7 +9,7 @@ from ccodegen.loop.cost import Cost, cost
 from ccodegen.loop.cse import share_common
 from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.hoist import hoist
-from ccodegen.loop.ir import Axis, Buffer, Contract, Element, Expr, Kernel, Space, Stmt, Store, Var
+from ccodegen.loop.ir import Buffer, Expr, Kernel, Space, Stmt, Var
 from ccodegen.loop.text import to_text
 from ccodegen.loop.verify import verify_kernel
 from ccodegen.support.element_type import ElementType
@@ -119,12 +119,3 @@ def test_cost_of_a_branch_is_the_greater_one() -> None:
     with b.otherwise():
         b.store(Y, (index(0), index(0)), b.load(X, (index(0), index(0))))
     assert cost(b.statements) == Cost(1, 0, 4, 4)
-
-
-def test_cost_of_a_contraction() -> None:
-    i, j, k, total = Var("i"), Var("j"), Var("k"), Var("total", F32)
-    b = Builder()
-    lhs, rhs = Element(b.load(X, (i, k))), Element(b.load(X, (k, j)))
-    out: tuple[Stmt, ...] = (Store(Y, (i, j), total),)
-    contract = Contract((Axis(i, 4),), (Axis(j, 8),), (Axis(k, 2),), lhs, rhs, total, out)
-    assert cost((contract,)) == Cost(2 * 4 * 8 * 2, 0, 4 * (8 + 16), 4 * 32)

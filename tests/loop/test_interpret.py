@@ -12,13 +12,10 @@ from ccodegen.loop.independence import independent
 from ccodegen.loop.interpret import run, run_kernel
 from ccodegen.loop.ir import (
     Argument,
-    Axis,
     Buffer,
     CallC,
     CallKernel,
     ConstantData,
-    Contract,
-    Element,
     Expr,
     For,
     Kernel,
@@ -26,7 +23,6 @@ from ccodegen.loop.ir import (
     Program,
     Space,
     Step,
-    Stmt,
     Store,
     Switch,
     Var,
@@ -143,26 +139,20 @@ def test_access_out_of_bounds(place: int) -> None:
         run_kernel(kernel(b, x), [numbers(4)])
 
 
-def test_contract() -> None:
-    x, y, out, b = buffer("x", 3, 4), buffer("y", 4, 5), buffer("out", 3, 5), Builder()
-    i, j, k, total = Var("i"), Var("j"), Var("k"), Var("total", F32)
-    lhs, rhs = Element(b.load(x, (i, k))), Element(b.load(y, (k, j)))
-    doubled: tuple[Stmt, ...] = (Store(out, (i, j), apply("add", total, total)),)
-    b.emit(Contract((Axis(i, 3),), (Axis(j, 5),), (Axis(k, 4),), lhs, rhs, total, doubled))
-    result = np.zeros((3, 5), np.float32)
-    run_kernel(kernel(b, x, y, out), [numbers(3, 4), numbers(4, 5), result])
-    np.testing.assert_array_equal(result, 2 * numbers(3, 4) @ numbers(4, 5))
+def test_call_of_a_tile() -> None:
+    x, y, out, b = buffer("x", 2, 5), buffer("y", 5, 4), buffer("out", 2, 4), Builder()
+    steps = [index(n) for n in (0, 5, 1, 0, 5)]
+    b.emit(CallC("ccg_tile_f32_2x4", "ccg_tile_f32_2x4.h", (out, x, y), tuple(steps)))
+    result = np.zeros((2, 4), np.float32)
+    run_kernel(kernel(b, x, y, out), [numbers(2, 5), numbers(5, 4), result])
+    np.testing.assert_array_equal(result, numbers(2, 5) @ numbers(5, 4))
 
 
-def test_call_through_its_effect() -> None:
-    def fill(arrays: Any, scalars: Any) -> None:
-        arrays[0][:, 1] = scalars[0]
-
-    x, b = buffer("x", 2, 3), Builder()
-    b.emit(CallC("fill", "fill.h", (x,), (const(F32, 7.0),), effect=fill))
-    array = numbers(2, 3)
-    run_kernel(kernel(b, x), [array])
-    np.testing.assert_array_equal(array, [[0, 7, 2], [3, 7, 5]])
+def test_call_of_an_unknown_function() -> None:
+    x, b = buffer("x", 2), Builder()
+    b.emit(CallC("mystery", "mystery.h", (x,)))
+    with pytest.raises(InternalError, match="does not know the function mystery"):
+        run_kernel(kernel(b, x), [numbers(2)])
 
 
 def loop_of(store: Store, extent: int = 4, inner: int = 3) -> For:

@@ -8,8 +8,7 @@
       }
     }
 
-Two buffers of one name are told apart by a number: `x` and `x#2`. What a CallC does for the
-interpreter (its `effect`) is no text, and is lost.
+Two buffers of one name are told apart by a number: `x` and `x#2`.
 """
 
 from ccodegen.loop.text.parser import parse, parse_kernel

@@ -8,12 +8,9 @@ from ccodegen.loop.ir import (
     INDEX,
     Alloc,
     Apply,
-    Axis,
     Buffer,
     CallC,
     Const,
-    Contract,
-    Element,
     Expr,
     For,
     If,
@@ -25,7 +22,6 @@ from ccodegen.loop.ir import (
     Space,
     Stmt,
     Store,
-    Tile,
     Var,
 )
 from ccodegen.loop.text.cursor import Cursor
@@ -126,7 +122,6 @@ class KernelParser:
             ("if", self._branch),
             ("let", self._let),
             ("local", self._local),
-            ("contract", self._contract),
             ("call", self._call),
         ):
             if cursor.accept(word):
@@ -166,52 +161,6 @@ class KernelParser:
         label = self._cursor.name()
         element_type, dimensions = shape(self._cursor)
         return Alloc(self._declared(label, Buffer(label.text, element_type, dimensions)))
-
-    def _contract(self) -> Contract:
-        cursor = self._cursor
-        name = cursor.name().text
-        cursor.expect(":")
-        element_type = cursor.type()
-        rows, columns, depth = (self._axes(word) for word in ("rows", "columns", "depth"))
-        tile = self._tile() if cursor.accept("tile") else None
-        cursor.expect("{")
-        lhs, rhs = self._value("lhs"), self._value("rhs")
-        accumulator = self._bound(element_type, name)
-        cursor.expect("epilogue")
-        epilogue = self._body()
-        cursor.expect("}")
-        return Contract(rows, columns, depth, lhs, rhs, accumulator, epilogue, tile)
-
-    def _axes(self, word: str) -> tuple[Axis, ...]:
-        self._cursor.expect(word)
-        self._cursor.expect("(")
-        return tuple(self._cursor.listed(self._axis, ")"))
-
-    def _axis(self) -> Axis:
-        name = self._cursor.name().text
-        self._cursor.expect("<")
-        return Axis(self._bound(INDEX, name), self._cursor.integer())
-
-    def _tile(self) -> Tile:
-        self._cursor.expect("(")
-        rows, columns, depth = (self._tile_size() for _ in range(3))
-        lhs, rhs = self._cursor.listed(self._buffer, ")")
-        return Tile(rows, columns, depth, lhs, rhs)
-
-    def _tile_size(self) -> int:
-        size = self._cursor.integer()
-        self._cursor.expect(",")
-        return size
-
-    def _value(self, word: str) -> Element:
-        self._cursor.expect(word)
-        self._cursor.expect("{")
-        body: list[Stmt] = []
-        while not self._cursor.accept("yield"):
-            body.append(self._statement())
-        value = self._expr()
-        self._cursor.expect("}")
-        return Element(value, tuple(body))
 
     def _call(self) -> CallC:
         cursor = self._cursor

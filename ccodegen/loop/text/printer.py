@@ -11,13 +11,10 @@ from ccodegen.loop.ir import (
     Alloc,
     Apply,
     Argument,
-    Axis,
     Buffer,
     CallC,
     CallKernel,
     Const,
-    Contract,
-    Element,
     Expr,
     For,
     If,
@@ -122,8 +119,6 @@ class _KernelPrinter:
                 return [f"local {self._labels[buffer]}: {_shape(buffer)}"]
             case Store(buffer, indices, value):
                 return [f"{self._element(buffer, indices)} = {self.expr(value)}"]
-            case Contract():
-                return self._contract(statement)
             case CallC():
                 return [self._call(statement)]
             case Note(text):
@@ -144,25 +139,6 @@ class _KernelPrinter:
         if not orelse:
             return lines
         return [*lines[:-1], *_block("} else", self.body(orelse))]
-
-    def _contract(self, contract: Contract) -> list[str]:
-        accumulator = contract.accumulator
-        head = f"contract {_name(accumulator.name)}: {accumulator.type.text}"
-        for word, axes in (
-            ("rows", contract.rows),
-            ("columns", contract.columns),
-            ("depth", contract.depth),
-        ):
-            head += f" {word}({', '.join(map(_axis, axes))})"
-        if contract.tile is not None:
-            tile = contract.tile
-            packs = f"{self._labels[tile.pack_lhs]}, {self._labels[tile.pack_rhs]}"
-            head += f" tile({tile.rows}, {tile.columns}, {tile.depth}, {packs})"
-        lhs, rhs = self._value("lhs", contract.lhs), self._value("rhs", contract.rhs)
-        return _block(head, lhs, rhs, _block("epilogue", self.body(contract.epilogue)))
-
-    def _value(self, word: str, element: Element) -> list[str]:
-        return _block(word, self.body(element.body), [f"yield {self.expr(element.value)}"])
 
     def _call(self, call: CallC) -> str:
         buffers = ", ".join(self._labels[b] for b in call.buffers)
@@ -197,10 +173,6 @@ class _KernelPrinter:
         a, b = expr.arguments
         text = f"{self.expr(a, level)} {symbol} {self.expr(b, level + 1)}"
         return f"({text})" if level < binds else text
-
-
-def _axis(axis: Axis) -> str:
-    return f"{_name(axis.var.name)} < {axis.extent}"
 
 
 def _program(program: Program) -> list[str]:

@@ -30,7 +30,7 @@ BINDING |= dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 3)
 RESERVED = frozenset(
     [
         *("and", "or", "true", "false"),
-        *("for", "if", "else", "let", "local", "contract", "call", "lhs", "rhs", "epilogue"),
+        *("for", "if", "else", "let", "local", "call"),
         *("yield", "serial", "parallel", "vector"),
     ]
 )
