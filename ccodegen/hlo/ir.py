@@ -13,6 +13,7 @@ from typing import Any
 
 from ccodegen.hlo.attributes import NO_ATTRIBUTES, Attributes
 from ccodegen.hlo.shape import ArrayShape, Shape
+from ccodegen.support import graph
 from ccodegen.support.errors import InternalError
 from ccodegen.support.location import Location
 
@@ -144,34 +145,12 @@ class Module:
 
 
 def post_order(roots: Iterable[Instruction]) -> tuple[Instruction, ...]:
-    """What the roots reach, each after its operands and control predecessors. No recursion."""
-    done: dict[Instruction, None] = {}
-    stack = [(root, False) for root in reversed(tuple(roots))]
-    while stack:
-        instruction, expanded = stack.pop()
-        if instruction in done:
-            continue
-        if expanded:
-            done[instruction] = None
-            continue
-        stack.append((instruction, True))
-        before = (*instruction.control_predecessors, *instruction.operands)
-        stack.extend((i, False) for i in reversed(before) if i not in done)
-    return tuple(done)
+    """What the roots reach, each after its operands and control predecessors."""
+    return graph.post_order(roots, lambda i: (*i.control_predecessors, *i.operands))
 
 
 def called_first(roots: Iterable[Computation]) -> tuple[Computation, ...]:
-    """The computations that the roots reach through calls, callees first. No recursion."""
-    done: dict[Computation, None] = {}
-    stack = [(root, False) for root in reversed(tuple(roots))]
-    while stack:
-        computation, expanded = stack.pop()
-        if computation in done:
-            continue
-        if expanded:
-            done[computation] = None
-            continue
-        stack.append((computation, True))
-        called = [c for i in computation.instructions for c in i.attributes.computations()]
-        stack.extend((c, False) for c in reversed(called) if c not in done)
-    return tuple(done)
+    """The computations that the roots reach through calls, callees first."""
+    return graph.post_order(
+        roots, lambda c: [called for i in c.instructions for called in i.attributes.computations()]
+    )

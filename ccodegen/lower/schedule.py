@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ccodegen.hlo.ir import Computation, Instruction, post_order
 from ccodegen.hlo.shape import ArrayShape, leaves
+from ccodegen.support import graph
 
 
 def schedule(computation: Computation) -> tuple[Instruction, ...]:
@@ -52,24 +53,18 @@ def _heaviest_first(roots: Iterable[Instruction]) -> tuple[Instruction, ...]:
     need: dict[Instruction, int] = {}
     for instruction in post_order(roots):
         held, most = 0, own_bytes(instruction)
-        for operand in sorted(set(instruction.operands), key=lambda o: -_excess(o, need)):
+        operands = dict.fromkeys(instruction.operands)
+        for operand in sorted(operands, key=lambda o: -_excess(o, need)):
             most = max(most, held + need[operand])
             held += own_bytes(operand)
         need[instruction] = max(most, held + own_bytes(instruction))
-    done: dict[Instruction, None] = {}
-    stack = [(r, False) for r in reversed(roots)]
-    while stack:
-        instruction, expanded = stack.pop()
-        if instruction in done:
-            continue
-        if expanded:
-            done[instruction] = None
-            continue
-        stack.append((instruction, True))
-        before = sorted(set(instruction.operands), key=lambda o: (_excess(o, need), o.name))
-        before += instruction.control_predecessors
-        stack.extend((i, False) for i in before if i not in done)
-    return tuple(done)
+
+    def before(instruction: Instruction) -> list[Instruction]:
+        operands = dict.fromkeys(instruction.operands)
+        heaviest = sorted(operands, key=lambda o: (-_excess(o, need), o.name))
+        return [*instruction.control_predecessors, *heaviest]
+
+    return graph.post_order(roots, before)
 
 
 def _excess(instruction: Instruction, need: dict[Instruction, int]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction, Module, called_first
@@ -13,6 +12,7 @@ from ccodegen.ops.creation import Parameter
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.fusion_groups import CONTRACTIONS, Group, fusion_groups, is_written_out
+from ccodegen.support import graph
 
 
 def fuse(module: Module, context: PassContext) -> Module:
@@ -60,7 +60,7 @@ class _Outliner:
     def run(self) -> Computation:
         old = self._computation
         roots = (*old.parameters, *old.side_roots, old.root)
-        for instruction in self._order(roots):
+        for instruction in graph.post_order(roots, self._reads):
             if instruction not in self._new:
                 self._visit(instruction)
         if all(self._new[r] is r for r in roots):
@@ -72,22 +72,8 @@ class _Outliner:
             side_roots=tuple(self._new[r] for r in old.side_roots),
         )
 
-    def _order(self, roots: Iterable[Instruction]) -> list[Instruction]:
-        """What is left outside of fusions, each after what it or its group reads."""
-        done: dict[Instruction, None] = {}
-        stack = [(root, False) for root in reversed(tuple(roots))]
-        while stack:
-            instruction, expanded = stack.pop()
-            if instruction in done:
-                continue
-            if expanded:
-                done[instruction] = None
-                continue
-            stack.append((instruction, True))
-            stack.extend((i, False) for i in reversed(self._reads(instruction)) if i not in done)
-        return list(done)
-
     def _reads(self, instruction: Instruction) -> list[Instruction]:
+        """What it reads, or where it is made by a group all that the group reads."""
         group = self._group_of_root.get(instruction)
         if group is None:
             return [*instruction.control_predecessors, *instruction.operands]
