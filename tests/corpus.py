@@ -56,7 +56,8 @@ class CorpusCase:
 
     @property
     def text(self) -> str:
-        return (self.folder / self.facts["hlo"]).read_text(encoding="utf-8")
+        path = self.folder / str(self.facts["hlo"])
+        return path.read_text(encoding="utf-8")
 
     @property
     def is_listed(self) -> bool:

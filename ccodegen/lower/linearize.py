@@ -57,7 +57,10 @@ class _Linearizer:
 
     def end(self, root: Instruction, name: str) -> Values:
         """Copies of the root's leaves, to where the caller of the computation wants them."""
-        return tuple(self._copied(v, f"{name}{n}") for n, v in enumerate(self.values[root]))
+        pairs = zip(self.values[root], array_leaves(root.shape, root), strict=True)
+        copies = [Copy(v, Value(f"{name}{n}", shape)) for n, (v, shape) in enumerate(pairs)]
+        self.steps += copies
+        return tuple(copy.target for copy in copies)
 
     def _visit(self, instruction: Instruction) -> Values:
         operands = [self.values[o] for o in instruction.operands]

@@ -131,6 +131,8 @@ def _call(
     made = kernel_job(step, memory, options.target, options.strict)
     name = step.instruction.name
     kernel, buffers, scratch = build_kernel(name, made.job, origin(step.instruction))
+    if not kernel.body:
+        return None
     storages = tuple(made.storages[b] for b in buffers)
     return _Call(table.add(kernel), storages, scratch)
 

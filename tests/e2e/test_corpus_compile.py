@@ -25,7 +25,7 @@ from tests.corpus import SUITES, CorpusCase, runnable_cases
 from tests.three_ways import assert_close, plain_target
 
 FULL = os.environ.get("CCODEGEN_FULL") == "1"
-SAMPLE = 1 if FULL else 12
+SAMPLE = 1 if FULL else 4
 BATCH = 25
 FAST = os.environ.get("CCODEGEN_FAST_CC", "tcc" if shutil.which("tcc") else "gcc")
 
