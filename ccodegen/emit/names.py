@@ -82,7 +82,7 @@ class Names:
 def harmless(text: str) -> str:
     """Text for the inside of a C comment: printable ASCII without comment marks or trigraphs.
 
-    Control characters, backslashes and what is not ASCII become \\uXXXX.
+    Control characters, backslashes and what is not ASCII become <U+XXXX>.
     """
     text = "".join(c if c.isascii() and c.isprintable() and c != "\\" else _escape(c) for c in text)
     text = re.sub(r"\?(?=\?)", "? ", text)
@@ -101,5 +101,4 @@ def comment(text: str, width: int = 96) -> list[str]:
 
 
 def _escape(character: str) -> str:
-    code = ord(character)
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return f"<U+{ord(character):04X}>"
