@@ -36,8 +36,9 @@ TYPES = [
         "c64",
     )
 ]  # fmt: skip
-SIZES = (0, 1, 1, 2, 3, 4, 5, 7, 8, 13)
-_MOST_ELEMENTS = 600
+SIZES = (0, 1, 1, 2, 3, 4, 5, 7, 8, 13, 37)
+_LARGE = (16, 17, 24, 32, 35)
+_MOST_ELEMENTS = 1300
 PRED, S32 = HLO_TYPES["pred"], HLO_TYPES["s32"]
 
 _EXACT_UNARY = ("negate", "abs", "sign", "not", "floor", "ceil", "round-nearest-even", "copy")
@@ -117,7 +118,8 @@ class _Body:
 
     def shape(self, element_type: ElementType | None = None) -> ArrayShape:
         rank = self.random.choice((0, 1, 1, 2, 2, 2, 3, 4))
-        dimensions = [self.random.choice(SIZES) for _ in range(rank)]
+        sizes = _LARGE if self.random.random() < 0.15 else SIZES
+        dimensions = [self.random.choice(sizes) for _ in range(rank)]
         while np.prod(dimensions) > _MOST_ELEMENTS:
             dimensions[self.random.randrange(rank)] = 2
         chosen = element_type or self.random.choice(TYPES)
@@ -396,6 +398,32 @@ def arg_maximum(body: _Body) -> Instruction:
     )
 
 
+def normalise(body: _Body) -> Instruction:
+    """A value less or over what a reduce of it gives, row by row."""
+    value = body.any(1)
+    shape = value.array_shape
+    rank = shape.rank
+    dimensions = tuple(sorted(body.random.sample(range(rank), body.random.randint(1, rank))))
+    kept = tuple(d for d in range(rank) if d not in dimensions)
+    combiner = body.random.choice(("add", "maximum"))
+    total = body.builder.op(
+        "reduce",
+        value,
+        body.constant(ArrayShape(shape.element_type)),
+        dimensions=dimensions,
+        to_apply=body.maker.scalar_function(combiner, shape.element_type),
+    )
+    if body.random.random() < 0.5:
+        total = body.builder.op(body.random.choice(("negate", "sign")), total)
+    if body.random.random() < 0.2:
+        body.add(total)
+    spread = body.builder.op("broadcast", total, shape=shape, dimensions=kept)
+    made = body.builder.op("subtract", value, spread)
+    if body.maker.exact or not shape.element_type.is_float or body.random.random() < 0.5:
+        return made
+    return body.builder.op(body.random.choice(("exponential", "tanh")), made)
+
+
 def _larger_first(body: _Body, element_type: ElementType) -> Computation:
     builder = Builder(body.maker.name("larger"))
     shapes = (ArrayShape(element_type), ArrayShape(S32)) * 2
@@ -440,7 +468,8 @@ def dot(body: _Body) -> Instruction:
     contracted = axes[: body.random.randint(0, min(2, len(axes)))]
     batch = [a for a in axes[len(contracted) :] if body.random.random() < 0.3]
     sizes = [shape.dimensions[a] for a in batch + contracted]
-    free = [body.random.choice(SIZES) for _ in range(body.random.randint(0, 2))]
+    sizes_to_choose = _LARGE if body.random.random() < 0.3 else SIZES
+    free = [body.random.choice(sizes_to_choose) for _ in range(body.random.randint(0, 2))]
     order = list(range(len(sizes) + len(free)))
     body.random.shuffle(order)  # order[k]: where the k-th of batch, contracted, free stands
     dimensions = [0] * len(order)
@@ -577,6 +606,6 @@ def _branch(body: _Body, operand: Instruction, result: ArrayShape) -> Computatio
 _COMMON = [unary, binary, binary, broadcast, reshape, transpose, compare, select, reduce, convert]
 _KINDS: list[Callable[[_Body], Instruction | None]] = [
     *_COMMON, *_COMMON, clamp, reverse, slice_, pad, concatenate, iota, constant, dynamic_slice,
-    dynamic_update_slice, gather, scatter, arg_maximum, reduce_window, dot, convolution, sort,
-    loop, conditional, dynamic_update_slice,
+    dynamic_update_slice, gather, scatter, arg_maximum, reduce_window, convolution, sort, loop,
+    conditional, dynamic_update_slice, dot, dot, normalise, normalise, normalise,
 ]  # fmt: skip

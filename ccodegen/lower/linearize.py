@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TypeAlias
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
@@ -19,6 +20,7 @@ Values: TypeAlias = tuple[Value, ...]
 
 _SAME_VALUES = ("reshape", "opt-barrier", "copy", "domain")
 _NO_VALUES = ("after-all",)
+_NOTHING: Mapping[int, Value] = MappingProxyType({})
 
 
 def linearize(module: Module, donated: Mapping[int, int]) -> StepProgram:
@@ -34,7 +36,7 @@ def linearize(module: Module, donated: Mapping[int, int]) -> StepProgram:
         linearizer.values[parameter] = tuple(values)
     parameters = tuple(v for p in entry.parameters for v in linearizer.values[p])
     linearizer.run(entry)
-    outputs = linearizer.end(entry.root, "out")
+    outputs = linearizer.end(entry.root, "out", {o: parameters[p] for p, o in donated.items()})
     for number, value in enumerate(outputs):
         value.output = number
     together = linearizer.together
@@ -55,12 +57,13 @@ class _Linearizer:
                 self.values[instruction] = self._visit(instruction)
         return self.values[computation.root]
 
-    def end(self, root: Instruction, name: str) -> Values:
-        """Copies of the root's leaves, to where the caller of the computation wants them."""
-        pairs = zip(self.values[root], array_leaves(root.shape, root), strict=True)
-        copies = [Copy(v, Value(f"{name}{n}", shape)) for n, (v, shape) in enumerate(pairs)]
-        self.steps += copies
-        return tuple(copy.target for copy in copies)
+    def end(self, root: Instruction, name: str, over: Mapping[int, Value] = _NOTHING) -> Values:
+        """Copies of the root's leaves, to where the caller of the computation wants them: leaf n
+        to the memory of `over[n]`, where that is given."""
+        shapes = array_leaves(root.shape, root)
+        targets = tuple(Value(f"{name}{n}", shape) for n, shape in enumerate(shapes))
+        self._move(dict(enumerate(self.values[root])), targets, over)
+        return targets
 
     def _visit(self, instruction: Instruction) -> Values:
         operands = [self.values[o] for o in instruction.operands]
@@ -133,18 +136,26 @@ class _Linearizer:
         return result
 
     def next_state(self, state: Values, ends: Values, kept: set[int]) -> Values:
-        """Copies of the body's results over the state, each after the last read of what it
-        overwrites; a cycle (two leaves that swap) goes through temporaries."""
-        waiting = {n: e for n, e in enumerate(ends) if n not in kept}
-        done = {n: state[n] for n in kept}
+        """Copies of the body's results over the state."""
+        targets = tuple(v if n in kept else Value(v.name, v.shape) for n, v in enumerate(state))
+        sources = {n: end for n, end in enumerate(ends) if n not in kept}
+        self._move(sources, targets, dict(enumerate(state)))
+        return targets
+
+    def _move(
+        self, sources: Mapping[int, Value], targets: Values, over: Mapping[int, Value]
+    ) -> None:
+        """Copies source n to target n as if all at once, where target n takes the memory of
+        `over[n]`: each after the last read of what it overwrites; a cycle (two leaves that swap)
+        goes through temporaries."""
+        waiting = dict(sources)
         while waiting:
-            free = [n for n in waiting if not _read_by_others(state[n], n, waiting)]
+            free = [n for n in waiting if not _read_by_others(over.get(n), n, waiting)]
             if not free:
-                n, end = next(iter(waiting.items()))
-                waiting[n] = self._copied(end, f"{end.name}_next")
+                n, source = next(iter(waiting.items()))
+                waiting[n] = self._copied(source, f"{source.name}_next")
                 continue
-            done[free[0]] = self._copied(waiting.pop(free[0]), state[free[0]].name)
-        return tuple(done[n] for n in range(len(state)))
+            self.steps.append(Copy(waiting.pop(free[0]), targets[free[0]]))
 
     def _branch(
         self, instruction: Instruction, attributes: Conditional, operands: list[Values]
@@ -201,8 +212,8 @@ def array_leaves(shape: Shape, instruction: Instruction) -> tuple[ArrayShape, ..
     return tuple(found)
 
 
-def _read_by_others(state: Value, number: int, waiting: dict[int, Value]) -> bool:
-    return any(n != number and value is state for n, value in waiting.items())
+def _read_by_others(old: Value | None, number: int, waiting: Mapping[int, Value]) -> bool:
+    return any(n != number and value is old for n, value in waiting.items())
 
 
 def _fresh(instruction: Instruction) -> Values:
