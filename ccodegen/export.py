@@ -100,6 +100,16 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
         raise InputError(f"cannot write the folder '{directory}': {reason}") from None
 
 
+def write_file(path: Path, data: bytes) -> None:
+    """Writes a file whole or not at all. Raises InputError where that cannot be done."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.absolute().parent, delete=False) as file:
+            file.write(data)
+        os.replace(file.name, path)
+    except OSError as error:
+        raise InputError(f"cannot write '{path}': {error.strerror or error}") from None
+
+
 def _move(new: Path, directory: Path, files: Mapping[str, bytes]) -> None:
     if not directory.exists():
         shutil.move(new, directory)

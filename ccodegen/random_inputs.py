@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,28 @@ from ccodegen.hlo.ir import Module
 from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.support.element_type import ElementType, Kind
 
+Array = np.ndarray[Any, Any]
 _INTEGERS = 8  # small ones: they may be indices, and sums of them stay in range
 
 
-def random_inputs(module: Module, seed: int = 0) -> list[np.ndarray[Any, Any]]:
+def random_inputs(module: Module, seed: int = 0) -> list[Array]:
     """An array for each leaf of the entry's parameters: normal floats, small integers from 0."""
+    shapes = (leaf for p in module.entry.parameters for leaf in leaves(p.shape))
+    arrays = (shape for shape in shapes if isinstance(shape, ArrayShape))
+    return random_arrays([(shape.element_type, shape.dimensions) for shape in arrays], seed)
+
+
+def random_arrays(
+    kinds: Sequence[tuple[ElementType, tuple[int, ...]]], seed: int = 0
+) -> list[Array]:
+    """An array of each type and dimensions, the same ones for the same seed."""
     generator = np.random.default_rng(seed)
-    shapes = [leaf for p in module.entry.parameters for leaf in leaves(p.shape)]
-    return [_random(shape, generator) for shape in shapes if isinstance(shape, ArrayShape)]
+    return [_random(element, dimensions, generator) for element, dimensions in kinds]
 
 
-def _random(shape: ArrayShape, generator: np.random.Generator) -> np.ndarray[Any, Any]:
-    element, dimensions = shape.element_type, shape.dimensions
+def _random(
+    element: ElementType, dimensions: tuple[int, ...], generator: np.random.Generator
+) -> Array:
     if element.is_complex:
         parts = generator.standard_normal((2, *dimensions))
         return np.asarray(parts[0] + 1j * parts[1]).astype(element.dtype)

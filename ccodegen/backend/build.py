@@ -13,7 +13,7 @@ from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.shape import TupleShape, leaves
 from ccodegen.loop.ir import Program
 from ccodegen.lower.program import LowerOptions, lower
-from ccodegen.passes.bind_constants import bind_constants
+from ccodegen.passes.bind_constants import Bound, bind_constants
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.flatten_entry import flatten_entry
 from ccodegen.passes.pipelines import COMPILATION, run
@@ -58,17 +58,38 @@ def build(module: Module, options: BuildOptions) -> Build:
     target = options.target
     if options.strict and not target.machine.strict:
         raise InputError(f"target {target.name} has no strict mode: its arithmetic is not IEEE's")
-    flat = flatten_entry(module)
-    constants = {
-        parameter_number(flat, key): np.asarray(value) for key, value in options.constants.items()
-    }
-    donated = [parameter_number(flat, key) for key in options.donate]
-    bound = bind_constants(flat, constants)
-    aliases = output_aliases(bound.module, [_kept(bound.parameters, n) for n in donated])
+    bound = bind(module, options)
     context = PassContext(target=target, strict=options.strict, dump_dir=options.dump_dir)
     optimized = run(bound.module, COMPILATION, context)
+    donated = [parameter_number(flatten_entry(module), key) for key in options.donate]
+    return _lowered(bound, optimized, [_kept(bound.parameters, n) for n in donated], options)
+
+
+def bind(module: Module, options: BuildOptions) -> Bound:
+    """The module with arrays as parameters, less those that constants are bound to."""
+    flat = flatten_entry(module)
+    return bind_constants(
+        flat,
+        {parameter_number(flat, key): np.asarray(v) for key, v in options.constants.items()},
+    )
+
+
+def build_optimized(module: Module, options: BuildOptions) -> Build:
+    """The same from a module that the passes have been over: `Build.optimized` read back."""
+    if options.constants:
+        raise InputError("constants cannot be bound after the passes")
+    bound = bind(module, options)
+    donated = [parameter_number(module, key) for key in options.donate]
+    return _lowered(bound, module, donated, options)
+
+
+def _lowered(
+    bound: Bound, optimized: Module, donated: Sequence[int], options: BuildOptions
+) -> Build:
+    aliases = output_aliases(bound.module, donated)
     names = tuple(argument_name(p) for p in bound.module.entry.parameters)
-    lowered = lower(optimized, LowerOptions(target, options.strict, aliases, names))
+    settings = LowerOptions(options.target, options.strict, aliases, names)
+    lowered = lower(optimized, settings)
     return Build(bound.module, bound.parameters, optimized, lowered.program, lowered.lower_bound)
 
 

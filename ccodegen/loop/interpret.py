@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,20 @@ from ccodegen.support.errors import InternalError
 Array = np.ndarray[Any, Any]
 
 
-def run(program: Program, arguments: Sequence[Array]) -> list[Array]:
+Observer = Callable[[CallKernel, list[Array], list[Array]], None]
+
+
+def run(
+    program: Program, arguments: Sequence[Array], observer: Observer | None = None
+) -> list[Array]:
     """The results of the entry function, by flat output number.
 
     `arguments`: arrays by flat parameter number; they are not changed. Memory that nothing has
-    written has all bits set. Raises InternalError for an access out of bounds, a value of the wrong
-    type, or a store to what is read-only.
+    written has all bits set. `observer(call, before, after)` sees each call's buffers, flat.
+    Raises InternalError for an access out of bounds, a value of the wrong type, or a store to what
+    is read-only.
     """
-    machine = _Machine(program, arguments)
+    machine = _Machine(program, arguments, observer)
     machine.run(program.steps)
     return machine.outputs()
 
@@ -53,8 +59,10 @@ def _flat(buffer: Buffer, array: Array) -> Array:
 class _Machine:
     """The memory of one call of the entry function."""
 
-    def __init__(self, program: Program, arguments: Sequence[Array]) -> None:
-        self._program = program
+    def __init__(
+        self, program: Program, arguments: Sequence[Array], observer: Observer | None
+    ) -> None:
+        self._program, self._observer = program, observer
         self._arena = poisoned(program.arena_size, np.dtype(np.uint8))
         self._memory: dict[Buffer, Array] = {}
         self._lanes: dict[Kernel, Lanes] = {}
@@ -86,7 +94,11 @@ class _Machine:
         kernel = call.kernel
         lanes = self._lanes.setdefault(kernel, Lanes(kernel))
         pairs = zip(kernel.buffers, call.buffers, strict=True)
-        lanes.run({parameter: _flat(parameter, self._array(b)) for parameter, b in pairs})
+        arrays = {parameter: _flat(parameter, self._array(b)) for parameter, b in pairs}
+        before = [array.copy() for array in arrays.values()] if self._observer else []
+        lanes.run(arrays)
+        if self._observer:
+            self._observer(call, before, list(arrays.values()))
 
     def _selected(self, switch: Switch) -> int:
         value = self._array(switch.selector)[0]

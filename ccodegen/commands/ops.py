@@ -1,0 +1,51 @@
+"""`ccodegen ops`: which ops of HLO there are, and what we do with them."""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.table import Table
+
+import ccodegen.ops  # noqa: F401  # fills the registry
+from ccodegen.commands import common
+from ccodegen.hlo.opdef import OpDef, all_ops
+
+TEXT = """\
+Lists the ops of HLO: whether the NumPy reference evaluates them, and how they become C.
+  element   a formula for each element; fuses with its neighbours
+  nest      loops of its own
+  steps     control flow and calls of the program, or no code at all
+
+  ccodegen ops
+  ccodegen ops --missing
+"""
+# What the passes and the lowering of a program take care of, rather than the op's own loops.
+_STEPS = """
+after-all add-dependency async-done async-start async-update bitcast call conditional constant
+copy-done copy-start domain fusion get-tuple-element opt-barrier parameter tuple while
+"""
+
+
+def add(commands: common.Subparsers) -> None:
+    parser = common.new_parser(commands, "ops", "list the ops and their support", TEXT)
+    parser.add_argument("--missing", action="store_true", help="only what is not compiled yet")
+    parser.set_defaults(main=main)
+
+
+def main(args: argparse.Namespace) -> int:
+    table = Table("op", "reference", "C", box=None, pad_edge=False)
+    shown = [op for op in all_ops() if not (args.missing and lowering(op))]
+    for op in shown:
+        table.add_row(op.opcode, "yes" if op.evaluate else "-", lowering(op) or "-")
+    console = common.printer()
+    console.print(table)
+    compiled = sum(1 for op in all_ops() if lowering(op))
+    evaluated = sum(1 for op in all_ops() if op.evaluate)
+    console.print(f"{len(all_ops())} ops: {evaluated} evaluated, {compiled} compiled")
+    return 0
+
+
+def lowering(op: OpDef) -> str:
+    """How an op becomes C; empty where it does not yet."""
+    ways = [name for name in ("element", "nest") if getattr(op, name) is not None]
+    return ", ".join(ways) or ("steps" if op.opcode in _STEPS.split() else "")
