@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, index
-from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
+from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import stride_along
@@ -125,6 +126,7 @@ class _Tiles:
         inside = self._rest(self._m, tile, height)
         with self._builder.loop(inside, "i") as i:
             row = self._position(_plus(_times(tile, height), i), shape.rows)
+            row = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row)
             with self._builder.loops(shape.depth, "k") as depth:
                 value = self._product.lhs(batch, row, depth)
                 at = _plus(_plus(offset, _times(linearize(depth, shape.depth), height)), i)
@@ -238,3 +240,6 @@ def _times(expr: Expr, factor: int) -> Expr:
 def _plus(a: Expr, b: Expr) -> Expr:
     return apply("add", a, b)
 
+
+def _is_affine(expr: Expr) -> bool:
+    return all(isinstance(term, Var) for term in affine(expr).terms)
