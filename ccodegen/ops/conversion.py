@@ -10,7 +10,7 @@ import numpy as np
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
-from ccodegen.hlo.shape import ArrayShape, Shape
+from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape
 from ccodegen.loop import operators
 from ccodegen.loop.builder import apply, const
 from ccodegen.loop.builder import index as constant
@@ -33,8 +33,9 @@ class ReducePrecision(Attributes):
 
 def check_convert(instruction: Instruction) -> None:
     source, result = arrays(instruction.op, [instruction.operands[0].shape, instruction.shape])
+    sizes = zip(source.dimensions, result.dimensions, strict=False)
     require(
-        source.rank == result.rank,
+        source.rank == result.rank and all(a == b or UNBOUNDED in (a, b) for a, b in sizes),
         f"{instruction.op} keeps the dimensions of {source}, {result} has others",
     )
 

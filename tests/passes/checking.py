@@ -14,6 +14,7 @@ from ccodegen.hlo.ir import NO_METADATA, Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.hlo.text import parse
+from ccodegen.loop.scalar_numpy import bits_of
 from ccodegen.passes.context import Pass, PassContext
 from ccodegen.support.element_type import Kind
 from ccodegen.support.errors import UnsupportedError
@@ -84,7 +85,7 @@ def assert_same_bits(a: Any, b: Any) -> None:
         return
     assert (a.dtype, a.shape) == (b.dtype, b.shape)
     for x, y in zip(_parts(a), _parts(b), strict=True):
-        different = _bits(x) != _bits(y)
+        different = bits_of(x) != bits_of(y)
         nan = (x != x) & (y != y)
         assert not np.any(different & ~nan), (a, b)
 
@@ -111,8 +112,3 @@ def random_array(shape: ArrayShape, random: np.random.Generator) -> np.ndarray[A
 
 def _parts(array: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
     return [array.real, array.imag] if np.iscomplexobj(array) else [array]
-
-
-def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    contiguous = np.ascontiguousarray(array)
-    return contiguous.view(f"u{contiguous.dtype.itemsize}").reshape(array.shape)
