@@ -16,6 +16,7 @@ The rooms, in the order in which they may import one another (each knows only th
 and the front doors: `compile` and `jit` (jit.py), `export` (export.py), the command line (cli.py).
 """
 
+from ccodegen.export import export
 from ccodegen.frontends.read import read
 from ccodegen.jit import Executable, compile, jit
 from ccodegen.reference import evaluate
@@ -31,6 +32,7 @@ __all__ = [
     "__version__",
     "compile",
     "evaluate",
+    "export",
     "jit",
     "read",
 ]
