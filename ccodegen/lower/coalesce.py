@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -51,21 +52,33 @@ class Storage:
 
 def coalesce(program: StepProgram, lives: Lives) -> dict[Value, Storage]:
     """The storage of every value. What must share does; then, dearest copies first, what may."""
-    memory = _Memory(lives)
+    steps = tuple(walk(program.steps))
+    memory = _Memory(lives, _handovers(steps, lives))
     for value in lives.of:
         memory.of[value] = Storage([value])
     for values in program.together:
         for value in values[1:]:
             memory.join(values[0], value)
-    steps = tuple(walk(program.steps))
     for step in sorted(steps, key=lambda s: -_weight(s, lives)):
         if isinstance(step, Copy):
-            memory.try_to_join(step.source, step.target, step)
+            memory.try_to_join(step.source, step.target)
     for step in steps:
         if isinstance(step, Compute):
             for source, target in step.in_place:
-                memory.try_to_join(source, target, step)
+                memory.try_to_join(source, target)
     return memory.of
+
+
+def _handovers(steps: Sequence[Step], lives: Lives) -> set[tuple[Value, Value]]:
+    """Pairs of values of which the one may end in the very step in which the other begins, in
+    the same memory: the ends of a copy, and what is computed in place."""
+    found: set[tuple[Value, Value]] = set()
+    for step in steps:
+        if isinstance(step, Copy | Compute):
+            pairs = ((step.source, step.target),) if isinstance(step, Copy) else step.in_place
+            at = lives.numbers[step]
+            found.update(p for p in pairs if lives.of[p[0]].last == at == lives.of[p[1]].first)
+    return found
 
 
 def _weight(step: Step, lives: Lives) -> int:
@@ -74,9 +87,10 @@ def _weight(step: Step, lives: Lives) -> int:
 
 
 class _Memory:
-    def __init__(self, lives: Lives) -> None:
+    def __init__(self, lives: Lives, handovers: set[tuple[Value, Value]]) -> None:
         self.of: dict[Value, Storage] = {}
         self._lives = lives
+        self._handovers = handovers
 
     def join(self, a: Value, b: Value) -> None:
         first, second = self.of[a], self.of[b]
@@ -86,23 +100,18 @@ class _Memory:
         for value in second.values:
             self.of[value] = first
 
-    def try_to_join(self, source: Value, target: Value, step: Step) -> None:
-        """Joins them where no two values would be alive in the same memory at the same time.
-
-        At the step itself the one may end where the other begins.
-        """
+    def try_to_join(self, source: Value, target: Value) -> None:
+        """Joins them where no two values would be alive in the same memory at the same time."""
         a, b = self.of[source], self.of[target]
         if a is b or not _same_kind(source, target) or not _may_share(a, b):
             return
-        at = self._lives.numbers[step]
-        if all(self._apart(x, y, (source, target), at) for x in a.values for y in b.values):
+        if all(self._apart(x, y) for x in a.values for y in b.values):
             self.join(source, target)
 
-    def _apart(self, x: Value, y: Value, pair: tuple[Value, Value], at: int) -> bool:
-        first, second = self._life(x), self._life(y)
-        if not first.overlaps(second):
+    def _apart(self, x: Value, y: Value) -> bool:
+        if not self._life(x).overlaps(self._life(y)):
             return True
-        return (x, y) == pair and first.last == at == second.first
+        return (x, y) in self._handovers or (y, x) in self._handovers
 
     def _life(self, value: Value) -> Life:
         return self._lives.of[value]

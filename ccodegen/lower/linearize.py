@@ -94,8 +94,11 @@ class _Linearizer:
             (copy,) = operands[operand] = (self._copied(old, instruction.name),)
             pairs.append((copy, outputs[leaf]))
             self.together.append((copy, outputs[leaf]))
-        for operand, leaf in in_place_pairs(instruction):
-            pairs.append((operands[operand][0], outputs[leaf]))
+        straight = in_place_pairs(instruction)
+        for operand, leaf in straight:
+            (value,) = operands[operand]
+            if all((n, leaf) in straight for n, o in enumerate(operands) if value in o):
+                pairs.append((value, outputs[leaf]))
         self.steps.append(Compute(instruction, tuple(operands), outputs, tuple(pairs)))
         return outputs
 
