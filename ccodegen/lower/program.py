@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import PurePath
+from dataclasses import dataclass, field
 
-from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo.ir import Module
 from ccodegen.hlo.literal import Literal
 from ccodegen.hlo.shape import shape_text
 from ccodegen.loop.ir import (
@@ -15,7 +14,6 @@ from ccodegen.loop.ir import (
     BufferLife,
     CallKernel,
     ConstantData,
-    Kernel,
     Program,
     Space,
     Switch,
@@ -23,14 +21,11 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.ir import Step as LoopStep
 from ccodegen.lower.assignment import Assignment, Block, assign, merged
+from ccodegen.lower.calls import Call, CallMaker, origin
 from ccodegen.lower.coalesce import Storage, check, coalesce
-from ccodegen.lower.copies import copy_kernel
-from ccodegen.lower.kernel import build_kernel
 from ccodegen.lower.linearize import linearize
 from ccodegen.lower.liveness import Life, Lives, lives
-from ccodegen.lower.share import KernelTable
-from ccodegen.lower.step_job import kernel_job
-from ccodegen.lower.steps import Branch, Compute, Copy, Loop, Step, StepProgram, Value, walk
+from ccodegen.lower.steps import Branch, Compute, Loop, Step, StepProgram, Value, walk
 from ccodegen.target.model import Target
 
 
@@ -53,27 +48,15 @@ class Lowered:
     lower_bound: int
 
 
-@dataclass(frozen=True)
-class _Call:
-    """A kernel with what it is called on: storages, then scratch of its own."""
-
-    kernel: Kernel
-    storages: tuple[Storage, ...]
-    scratch: tuple[Buffer, ...] = ()
-
-
 def lower(module: Module, options: LowerOptions) -> Lowered:
     """Raises UnsupportedError for an instruction that no plan takes."""
     steps = linearize(module, options.donated)
     life = lives(steps)
     memory = coalesce(steps, life)
     check(memory, life)
-    table = KernelTable()
-    calls = {
-        step: call
-        for step in walk(steps.steps)
-        if (call := _call(step, memory, table, options)) is not None
-    }
+    maker = CallMaker(memory, options.target, options.strict)
+    made = {step: maker.call(step) for step in walk(steps.steps)}
+    calls = {step: call for step, call in made.items() if call is not None}
     assignment = _assign(memory, life, calls, options.target.abi.arena_alignment)
     buffers = _Buffers(memory, assignment)
     writer = _Writer(memory, life, calls, buffers)
@@ -85,7 +68,7 @@ def lower(module: Module, options: LowerOptions) -> Lowered:
         constants=tuple(buffers.constants),
         arena_size=assignment.size,
         alignment=options.target.abi.arena_alignment,
-        kernels=table.kernels,
+        kernels=maker.kernels,
         steps=written,
         signature=signature(module),
         arena_buffers=tuple(writer.lives(memory)),
@@ -102,43 +85,8 @@ def signature(module: Module) -> str:
     return f"{module.name}({parameters}) -> {result}"
 
 
-def origin(instruction: Instruction) -> str:
-    """What an instruction is and where it comes from, for comments: no path but a file's name."""
-    metadata = instruction.metadata
-    text = f"{instruction.name} = {shape_text(instruction.shape, layouts=False)}"
-    if metadata.op_name:
-        text += f", {metadata.op_name}"
-    if metadata.source_file:
-        text += f" ({PurePath(metadata.source_file).name}:{metadata.source_line})"
-    elif instruction.location and not metadata.op_name:
-        location = instruction.location
-        text += f" ({replace(location, file=PurePath(location.file).name)})"
-    return text
-
-
-def _call(
-    step: Step, memory: Mapping[Value, Storage], table: KernelTable, options: LowerOptions
-) -> _Call | None:
-    """The kernel call of a step; None for control flow, and where there is nothing to do."""
-    if isinstance(step, Copy):
-        source, target = memory[step.source], memory[step.target]
-        if source is target or not step.source.shape.size:
-            return None
-        kernel = copy_kernel(step.source.shape.element_type, step.source.shape.size)
-        return _Call(table.add(kernel), (source, target))
-    if not isinstance(step, Compute) or not any(v.shape.size for v in step.outputs):
-        return None
-    made = kernel_job(step, memory, options.target, options.strict)
-    name = step.instruction.name
-    kernel, buffers, scratch = build_kernel(name, made.job, origin(step.instruction))
-    if not kernel.body:
-        return None
-    storages = tuple(made.storages[b] for b in buffers)
-    return _Call(table.add(kernel), storages, scratch)
-
-
 def _assign(
-    memory: Mapping[Value, Storage], life: Lives, calls: Mapping[Step, _Call], alignment: int
+    memory: Mapping[Value, Storage], life: Lives, calls: Mapping[Step, Call], alignment: int
 ) -> Assignment:
     blocks = []
     for storage in dict.fromkeys(memory.values()):
@@ -196,7 +144,7 @@ class _Writer:
         self,
         memory: Mapping[Value, Storage],
         life: Lives,
-        calls: Mapping[Step, _Call],
+        calls: Mapping[Step, Call],
         buffers: _Buffers,
     ) -> None:
         self._memory, self._life, self._calls, self._buffers = memory, life, calls, buffers

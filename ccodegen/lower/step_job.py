@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from ccodegen.hlo import opdef
@@ -40,6 +40,20 @@ def kernel_job(step: Compute, memory: Memory, target: Target, strict: bool) -> S
     outputs = _outputs(step, buffers.of(step.outputs))
     root = _computed(step.instruction)
     return StepJob(Job(root, outputs, inputs, target, strict), buffers.storages)
+
+
+def likeness(step: Compute, memory: Memory) -> Hashable:
+    """Equal for steps whose kernels differ in names alone: what is computed, over which shapes,
+    and which operands and results lie in the same memory."""
+    instruction = step.instruction
+    constants = tuple(
+        o.attributes if _is_inline(instruction, o) else None for o in instruction.operands
+    )
+    values = [v for group in (*step.inputs, step.outputs) for v in group]
+    numbers: dict[Storage, int] = {}
+    places = tuple(numbers.setdefault(memory[v], len(numbers)) for v in values)
+    shapes = tuple(o.shape for o in (*instruction.operands, instruction))
+    return instruction.op, instruction.attributes, constants, shapes, places
 
 
 def _computed(instruction: Instruction) -> Instruction:

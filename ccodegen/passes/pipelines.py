@@ -75,8 +75,10 @@ SIMPLIFICATION: Pipeline = (
 
 COMPILATION: Pipeline = (
     *SIMPLIFICATION,
-    # Last: no pass looks into fusions.
+    # Late: no pass but the next looks into fusions.
     fuse,
+    # Layers that repeat are one computation, whose kernel is made once.
+    merge_common,
 )
 
 

@@ -1,0 +1,92 @@
+"""The kernel call of each step; a step like an earlier one gets that one's kernel at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.shape import shape_text
+from ccodegen.loop.ir import Buffer, Kernel
+from ccodegen.lower.coalesce import Storage
+from ccodegen.lower.copies import copy_kernel
+from ccodegen.lower.kernel import build_kernel
+from ccodegen.lower.share import KernelTable
+from ccodegen.lower.step_job import StepJob, kernel_job, likeness
+from ccodegen.lower.steps import Compute, Copy, Step, Value
+from ccodegen.target.model import Target
+
+
+@dataclass(frozen=True)
+class Call:
+    """A kernel with what it is called on: storages, then scratch of its own."""
+
+    kernel: Kernel
+    storages: tuple[Storage, ...]
+    scratch: tuple[Buffer, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A kernel, and which of its job's storages, by number, its parameters are."""
+
+    kernel: Kernel
+    places: tuple[int, ...]
+    scratch: tuple[Buffer, ...]
+
+
+class CallMaker:
+    def __init__(self, memory: Mapping[Value, Storage], target: Target, strict: bool) -> None:
+        self._memory, self._target, self._strict = memory, target, strict
+        self._table = KernelTable()
+        self._made: dict[Hashable, _Made] = {}
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return self._table.kernels
+
+    def call(self, step: Step) -> Call | None:
+        """None for control flow, and where there is nothing to do."""
+        if isinstance(step, Copy):
+            return self._copy(step)
+        if not isinstance(step, Compute) or not any(v.shape.size for v in step.outputs):
+            return None
+        job = kernel_job(step, self._memory, self._target, self._strict)
+        key = likeness(step, self._memory)
+        if key not in self._made:
+            self._made[key] = self._make(step, job)
+        made = self._made[key]
+        if not made.kernel.body:
+            return None
+        storages = tuple(job.storages.values())
+        return Call(made.kernel, tuple(storages[n] for n in made.places), made.scratch)
+
+    def _copy(self, copy: Copy) -> Call | None:
+        source, target = self._memory[copy.source], self._memory[copy.target]
+        shape = copy.source.shape
+        if source is target or not shape.size:
+            return None
+        return Call(self._table.add(copy_kernel(shape.element_type, shape.size)), (source, target))
+
+    def _make(self, step: Compute, job: StepJob) -> _Made:
+        name = step.instruction.name
+        kernel, buffers, scratch = build_kernel(name, job.job, origin(step.instruction))
+        if kernel.body:
+            kernel = self._table.add(kernel)
+        order = {buffer: n for n, buffer in enumerate(job.storages)}
+        return _Made(kernel, tuple(order[b] for b in buffers), scratch)
+
+
+def origin(instruction: Instruction) -> str:
+    """What an instruction is and where it comes from, for comments: no path but a file's name."""
+    metadata = instruction.metadata
+    text = f"{instruction.name} = {shape_text(instruction.shape, layouts=False)}"
+    if metadata.op_name:
+        text += f", {metadata.op_name}"
+    if metadata.source_file:
+        text += f" ({PurePath(metadata.source_file).name}:{metadata.source_line})"
+    elif instruction.location and not metadata.op_name:
+        location = instruction.location
+        text += f" ({replace(location, file=PurePath(location.file).name)})"
+    return text
