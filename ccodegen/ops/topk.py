@@ -27,12 +27,12 @@ from ccodegen.support.element_type import ElementType
 
 
 @dataclass(frozen=True)
-class TopKAttributes(Attributes):
+class TopK(Attributes):
     k: int = attr(AttrKind.INT)
     largest: bool = attr(AttrKind.BOOL, True)
 
 
-def infer(shapes: tuple[Shape, ...], attributes: TopKAttributes) -> Shape:
+def infer(shapes: tuple[Shape, ...], attributes: TopK) -> Shape:
     (operand,) = arrays("topk", shapes)
     require(operand.rank > 0, "topk takes an array of at least one dimension")
     n = operand.dimensions[-1]
@@ -93,9 +93,9 @@ def comparison(element_type: ElementType, largest: bool) -> str:
     return f"compare-{order}{'gt' if largest else 'lt'}"
 
 
-def _attributes(instruction: Instruction) -> TopKAttributes:
-    assert isinstance(instruction.attributes, TopKAttributes)
+def _attributes(instruction: Instruction) -> TopK:
+    assert isinstance(instruction.attributes, TopK)
     return instruction.attributes
 
 
-register(OpDef("topk", TopKAttributes, infer=infer, evaluate=evaluate, nest=nest))
+register(OpDef("topk", TopK, infer=infer, evaluate=evaluate, nest=nest))
