@@ -10,7 +10,7 @@ from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.elements import Elements, call
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.ops.fold import operator_name
-from ccodegen.ops.reduce import ReduceAttributes
+from ccodegen.ops.reduce import Reduce
 from ccodegen.support.element_type import ElementType, Kind
 
 
@@ -21,8 +21,8 @@ class Reduction:
     instruction: Instruction
 
     @property
-    def attributes(self) -> ReduceAttributes:
-        assert isinstance(self.instruction.attributes, ReduceAttributes)
+    def attributes(self) -> Reduce:
+        assert isinstance(self.instruction.attributes, Reduce)
         return self.instruction.attributes
 
     @property

@@ -21,22 +21,22 @@ from ccodegen.ops.shape_checks import arrays, dimension_numbers, picked, require
 
 
 @dataclass(frozen=True)
-class BatchNormAttributes(Attributes):
+class BatchNorm(Attributes):
     epsilon: float = attr(AttrKind.FLOAT)
     feature_index: int = attr(AttrKind.INT)
 
 
-def infer_inference(shapes: tuple[Shape, ...], attributes: BatchNormAttributes) -> Shape:
+def infer_inference(shapes: tuple[Shape, ...], attributes: BatchNorm) -> Shape:
     x, _ = _checked("batch-norm-inference", shapes, attributes)
     return x
 
 
-def infer_training(shapes: tuple[Shape, ...], attributes: BatchNormAttributes) -> Shape:
+def infer_training(shapes: tuple[Shape, ...], attributes: BatchNorm) -> Shape:
     x, vector = _checked("batch-norm-training", shapes, attributes)
     return TupleShape((x, vector, vector))
 
 
-def infer_grad(shapes: tuple[Shape, ...], attributes: BatchNormAttributes) -> Shape:
+def infer_grad(shapes: tuple[Shape, ...], attributes: BatchNorm) -> Shape:
     x, vector = _checked("batch-norm-grad", shapes[:-1], attributes)
     (grad,) = arrays("batch-norm-grad", shapes[-1:])
     require(
@@ -47,7 +47,7 @@ def infer_grad(shapes: tuple[Shape, ...], attributes: BatchNormAttributes) -> Sh
 
 
 def _checked(
-    op: str, shapes: tuple[Shape, ...], attributes: BatchNormAttributes
+    op: str, shapes: tuple[Shape, ...], attributes: BatchNorm
 ) -> tuple[ArrayShape, ArrayShape]:
     """The operand's shape and that of a vector of its features."""
     x, *vectors = arrays(op, shapes)
@@ -66,7 +66,7 @@ class _Norm:
 
     def __init__(self, instruction: Instruction) -> None:
         attributes = instruction.attributes
-        assert isinstance(attributes, BatchNormAttributes)
+        assert isinstance(attributes, BatchNorm)
         shape = instruction.operands[0].array_shape
         self.feature_index = attributes.feature_index
         self.dtype = shape.element_type.dtype
@@ -147,7 +147,7 @@ def evaluate_grad(
 register(
     OpDef(
         "batch-norm-training",
-        BatchNormAttributes,
+        BatchNorm,
         arity=(3, 3),
         infer=infer_training,
         evaluate=evaluate_training,
@@ -156,7 +156,7 @@ register(
 register(
     OpDef(
         "batch-norm-inference",
-        BatchNormAttributes,
+        BatchNorm,
         arity=(5, 5),
         infer=infer_inference,
         evaluate=evaluate_inference,
@@ -165,7 +165,7 @@ register(
 register(
     OpDef(
         "batch-norm-grad",
-        BatchNormAttributes,
+        BatchNorm,
         arity=(5, 5),
         infer=infer_grad,
         evaluate=evaluate_grad,

@@ -34,11 +34,11 @@ PRED = ElementType.PRED
 
 
 @dataclass(frozen=True)
-class CholeskyAttributes(Attributes):
+class Cholesky(Attributes):
     lower: bool = attr(AttrKind.BOOL, False)
 
 
-def infer(shapes: tuple[Shape, ...], attributes: CholeskyAttributes) -> Shape:
+def infer(shapes: tuple[Shape, ...], attributes: Cholesky) -> Shape:
     (a,) = arrays("cholesky", shapes)
     square = a.rank >= 2 and a.dimensions[-1] == a.dimensions[-2]
     require(square, f"cholesky takes square matrices, not {a}")
@@ -154,10 +154,10 @@ def _emit_rest(matrix: _Matrix, factor: Buffer, n: int, failed: Buffer) -> None:
 
 
 def _is_lower(instruction: Instruction) -> bool:
-    assert isinstance(instruction.attributes, CholeskyAttributes)
+    assert isinstance(instruction.attributes, Cholesky)
     return instruction.attributes.lower
 
 
 register(
-    OpDef("cholesky", CholeskyAttributes, infer=infer, evaluate=evaluate, nest=nest)
+    OpDef("cholesky", Cholesky, infer=infer, evaluate=evaluate, nest=nest)
 )

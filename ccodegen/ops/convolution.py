@@ -36,7 +36,7 @@ from ccodegen.ops.window import dilated_and_padded, input_index, strided
 
 
 @dataclass(frozen=True)
-class ConvolutionAttributes(Attributes):
+class Convolution(Attributes):
     dim_labels: DimLabels = attr(AttrKind.DIM_LABELS)
     window: Window = attr(AttrKind.WINDOW, Window())
     feature_group_count: int = attr(AttrKind.INT, 1)
@@ -50,7 +50,7 @@ class ConvolutionAttributes(Attributes):
 class ConvolutionSizes:
     """A convolution's operands and result, by the roles of their dimensions."""
 
-    attributes: ConvolutionAttributes
+    attributes: Convolution
     lhs: ArrayShape
     rhs: ArrayShape
 
@@ -295,15 +295,15 @@ def _sizes(instruction: Instruction) -> ConvolutionSizes:
     return ConvolutionSizes(_attributes(instruction), lhs, rhs)
 
 
-def _attributes(instruction: Instruction) -> ConvolutionAttributes:
-    assert isinstance(instruction.attributes, ConvolutionAttributes)
+def _attributes(instruction: Instruction) -> Convolution:
+    assert isinstance(instruction.attributes, Convolution)
     return instruction.attributes
 
 
 register(
     OpDef(
         "convolution",
-        ConvolutionAttributes,
+        Convolution,
         arity=(2, 2),
         check=check,
         evaluate=evaluate,

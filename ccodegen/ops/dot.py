@@ -21,7 +21,7 @@ from ccodegen.ops.shape_checks import arrays, dimension_numbers, require
 
 
 @dataclass(frozen=True)
-class DotAttributes(Attributes):
+class Dot(Attributes):
     lhs_batch_dims: tuple[int, ...] = attr(AttrKind.INTS, ())
     lhs_contracting_dims: tuple[int, ...] = attr(AttrKind.INTS, ())
     rhs_batch_dims: tuple[int, ...] = attr(AttrKind.INTS, ())
@@ -40,7 +40,7 @@ def check(instruction: Instruction) -> None:
     )
 
 
-def dot_dimensions(lhs: ArrayShape, rhs: ArrayShape, attributes: DotAttributes) -> tuple[int, ...]:
+def dot_dimensions(lhs: ArrayShape, rhs: ArrayShape, attributes: Dot) -> tuple[int, ...]:
     """The result's dimensions. Raises InputError where the operands do not fit."""
     batch = attributes.lhs_batch_dims, attributes.rhs_batch_dims
     contracting = attributes.lhs_contracting_dims, attributes.rhs_contracting_dims
@@ -114,15 +114,15 @@ def _placed(numbers: tuple[int, ...], values: Index) -> Index:
     return tuple(placed[d] for d in range(len(numbers)))
 
 
-def _attributes(instruction: Instruction) -> DotAttributes:
-    assert isinstance(instruction.attributes, DotAttributes)
+def _attributes(instruction: Instruction) -> Dot:
+    assert isinstance(instruction.attributes, Dot)
     return instruction.attributes
 
 
 register(
     OpDef(
         "dot",
-        DotAttributes,
+        Dot,
         arity=(2, 2),
         check=check,
         evaluate=evaluate,

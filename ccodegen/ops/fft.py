@@ -27,7 +27,7 @@ from ccodegen.support.element_type import ElementType
 
 
 @dataclass(frozen=True)
-class FftAttributes(Attributes):
+class Fft(Attributes):
     fft_type: str = attr(AttrKind.ENUM)
     fft_length: tuple[int, ...] = attr(AttrKind.INTS)
 
@@ -36,7 +36,7 @@ _COMPLEX = {ElementType.F32: ElementType.C64, ElementType.F64: ElementType.C128}
 _TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
 
 
-def infer(shapes: tuple[Shape, ...], attributes: FftAttributes) -> Shape:
+def infer(shapes: tuple[Shape, ...], attributes: Fft) -> Shape:
     """RFFT keeps the first half and one of the last dimension; IRFFT takes that back."""
     (x,) = arrays("fft", shapes)
     kind, length = attributes.fft_type, attributes.fft_length
@@ -87,7 +87,7 @@ def _mirrored(array: Array, n: int) -> Array:
 def _plan(instruction: Instruction) -> tuple[str, tuple[int, ...], ElementType]:
     """The kind, the lengths, and the complex type to compute in."""
     attributes = instruction.attributes
-    assert isinstance(attributes, FftAttributes)
+    assert isinstance(attributes, Fft)
     own = instruction.operands[0].array_shape.element_type
     return attributes.fft_type, attributes.fft_length, _COMPLEX.get(own, own)
 
@@ -149,4 +149,4 @@ def _load_mirrored(b: Builder, source: Buffer, line: Index, n: int, t: Expr) -> 
     return apply("select", given, b.load(source, (*line, t)), conjugate(other))
 
 
-register(OpDef("fft", FftAttributes, infer=infer, evaluate=evaluate, nest=nest))
+register(OpDef("fft", Fft, infer=infer, evaluate=evaluate, nest=nest))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from ccodegen.hlo.attributes import AttrKind, attr
 from ccodegen.hlo.opdef import OpDef, register
-from ccodegen.ops.dot import DotAttributes
+from ccodegen.ops.dot import Dot
 
 
 @dataclass(frozen=True)
-class RaggedDotAttributes(DotAttributes):
+class RaggedDot(Dot):
     lhs_ragged_dims: tuple[int, ...] = attr(AttrKind.INTS, ())
     rhs_group_dims: tuple[int, ...] = attr(AttrKind.INTS, ())
 
 
-register(OpDef("ragged-dot", RaggedDotAttributes, arity=(3, 3)))
+register(OpDef("ragged-dot", RaggedDot, arity=(3, 3)))

@@ -18,12 +18,12 @@ from ccodegen.ops.shape_checks import dimension_numbers, inputs_and_inits, witho
 
 
 @dataclass(frozen=True)
-class ReduceAttributes(Attributes):
+class Reduce(Attributes):
     dimensions: tuple[int, ...] = attr(AttrKind.INTS)
     to_apply: Computation = attr(AttrKind.COMPUTATION)
 
 
-def infer(shapes: tuple[Shape, ...], attributes: ReduceAttributes) -> Shape:
+def infer(shapes: tuple[Shape, ...], attributes: Reduce) -> Shape:
     inputs = inputs_and_inits("reduce", shapes, attributes.to_apply)
     dimension_numbers("reduce", attributes.dimensions, inputs[0].rank)
     kept = without(inputs[0], attributes.dimensions)
@@ -33,7 +33,7 @@ def infer(shapes: tuple[Shape, ...], attributes: ReduceAttributes) -> Shape:
 def evaluate(evaluator: Any, instruction: Instruction, *values: fold.Array) -> Any:
     """Left to right in row-major order of the reduced dimensions, from the init value."""
     attributes = instruction.attributes
-    assert isinstance(attributes, ReduceAttributes)
+    assert isinstance(attributes, Reduce)
     count = len(values) // 2
     rows = tuple(_reduced_first(v, attributes.dimensions) for v in values[:count])
     initial = [np.broadcast_to(v, rows[0].shape[1:]) for v in values[count:]]
@@ -51,7 +51,7 @@ def _reduced_first(array: fold.Array, dimensions: tuple[int, ...]) -> fold.Array
 
 def element(scope: ElementScope, instruction: Instruction, index: Index) -> tuple[Expr, ...]:
     attributes = instruction.attributes
-    assert isinstance(attributes, ReduceAttributes)
+    assert isinstance(attributes, Reduce)
     count = len(instruction.operands) // 2
     sizes = instruction.operands[0].array_shape.dimensions
     initial = [scope.operand(count + n, ()) for n in range(count)]
@@ -72,7 +72,7 @@ def _merged(kept: Index, reduced: dict[int, Expr], rank: int) -> Index:
 register(
     OpDef(
         "reduce",
-        ReduceAttributes,
+        Reduce,
         arity=(2, None),
         infer=infer,
         evaluate=evaluate,

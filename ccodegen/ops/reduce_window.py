@@ -25,12 +25,12 @@ from ccodegen.ops.shape_checks import inputs_and_inits, window_dimensions
 
 
 @dataclass(frozen=True)
-class ReduceWindowAttributes(Attributes):
+class ReduceWindow(Attributes):
     to_apply: Computation = attr(AttrKind.COMPUTATION)
     window: Window = attr(AttrKind.WINDOW, Window())
 
 
-def infer(shapes: tuple[Shape, ...], attributes: ReduceWindowAttributes) -> Shape:
+def infer(shapes: tuple[Shape, ...], attributes: ReduceWindow) -> Shape:
     inputs = inputs_and_inits("reduce-window", shapes, attributes.to_apply)
     sizes = window_dimensions("reduce-window", attributes.window, inputs[0].dimensions)
     dynamic = inputs[0].dynamic
@@ -53,7 +53,7 @@ def evaluate(evaluator: Any, instruction: Instruction, *values: fold.Array) -> A
 
 
 def _evaluate_windows(
-    evaluator: Any, attributes: ReduceWindowAttributes, inputs: fold.Arrays, initial: fold.Arrays
+    evaluator: Any, attributes: ReduceWindow, inputs: fold.Arrays, initial: fold.Arrays
 ) -> fold.Arrays:
     """All windows at once: folds over the offsets in a window."""
     dimensions = attributes.window.dimensions
@@ -173,15 +173,15 @@ def _running(instruction: Instruction) -> running_fold.RunningFold | None:
     )
 
 
-def _attributes(instruction: Instruction) -> ReduceWindowAttributes:
-    assert isinstance(instruction.attributes, ReduceWindowAttributes)
+def _attributes(instruction: Instruction) -> ReduceWindow:
+    assert isinstance(instruction.attributes, ReduceWindow)
     return instruction.attributes
 
 
 register(
     OpDef(
         "reduce-window",
-        ReduceWindowAttributes,
+        ReduceWindow,
         arity=(2, None),
         infer=infer,
         evaluate=evaluate,

@@ -9,8 +9,8 @@ from ccodegen.hlo.opdef import OpDef, register
 
 
 @dataclass(frozen=True)
-class RngAttributes(Attributes):
+class Rng(Attributes):
     distribution: str = attr(AttrKind.ENUM)
 
 
-register(OpDef("rng", RngAttributes, arity=(2, 2), side_effect=True))
+register(OpDef("rng", Rng, arity=(2, 2), side_effect=True))

@@ -35,7 +35,7 @@ ALGORITHMS = ("rng_default", "rng_three_fry", "rng_philox")
 
 
 @dataclass(frozen=True)
-class RngBitGeneratorAttributes(Attributes):
+class RngBitGenerator(Attributes):
     algorithm: str = attr(AttrKind.ENUM)
 
 
@@ -258,14 +258,14 @@ def _unravelled(number: Expr, sizes: Sequence[int]) -> Index:
 
 
 def _algorithm(instruction: Instruction) -> str:
-    assert isinstance(instruction.attributes, RngBitGeneratorAttributes)
+    assert isinstance(instruction.attributes, RngBitGenerator)
     return instruction.attributes.algorithm
 
 
 register(
     OpDef(
         "rng-bit-generator",
-        RngBitGeneratorAttributes,
+        RngBitGenerator,
         check=check,
         evaluate=evaluate,
         nest=nest,

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ccodegen.hlo.opdef import OpDef, register
-from ccodegen.ops.dot import DotAttributes
+from ccodegen.ops.dot import Dot
 
-register(OpDef("scaled-dot", DotAttributes, arity=(4, 4)))
+register(OpDef("scaled-dot", Dot, arity=(4, 4)))

@@ -26,7 +26,7 @@ from ccodegen.support.errors import UnsupportedError
 
 
 @dataclass(frozen=True)
-class ScanAttributes(Attributes):
+class Scan(Attributes):
     dimensions: tuple[int, ...] = attr(AttrKind.INTS)
     num_carries: int = attr(AttrKind.INT)
     to_apply: Computation = attr(AttrKind.COMPUTATION)
@@ -34,7 +34,7 @@ class ScanAttributes(Attributes):
     is_associative: bool = attr(AttrKind.BOOL, False)
 
 
-def infer(shapes: tuple[Shape, ...], attributes: ScanAttributes) -> Shape:
+def infer(shapes: tuple[Shape, ...], attributes: Scan) -> Shape:
     operands = arrays("scan", shapes)
     count = len(operands) - attributes.num_carries
     require(0 < count <= len(operands), f"scan: {attributes.num_carries} carries of {len(shapes)}")
@@ -134,11 +134,11 @@ def _is_elementwise(instruction: Instruction) -> bool:
     return instruction.op in _SAME_PER_ELEMENT or get(instruction.op).elementwise
 
 
-def _attributes(instruction: Instruction) -> ScanAttributes:
-    assert isinstance(instruction.attributes, ScanAttributes)
+def _attributes(instruction: Instruction) -> Scan:
+    assert isinstance(instruction.attributes, Scan)
     return instruction.attributes
 
 
 register(
-    OpDef("scan", ScanAttributes, arity=(1, None), infer=infer, evaluate=evaluate, nest=nest)
+    OpDef("scan", Scan, arity=(1, None), infer=infer, evaluate=evaluate, nest=nest)
 )

@@ -26,13 +26,13 @@ from ccodegen.support.element_type import ElementType
 
 
 @dataclass(frozen=True)
-class SelectAndScatterAttributes(Attributes):
+class SelectAndScatter(Attributes):
     select: Computation = attr(AttrKind.COMPUTATION)
     scatter: Computation = attr(AttrKind.COMPUTATION)
     window: Window = attr(AttrKind.WINDOW, Window())
 
 
-def infer(shapes: tuple[Shape, ...], attributes: SelectAndScatterAttributes) -> Shape:
+def infer(shapes: tuple[Shape, ...], attributes: SelectAndScatter) -> Shape:
     operand, source, init = arrays("select-and-scatter", shapes)
     sizes = window_dimensions("select-and-scatter", attributes.window, operand.dimensions)
     require(init.rank == 0, f"select-and-scatter: the init value is a scalar, not {init}")
@@ -60,7 +60,7 @@ def evaluate(
 
 def _selected(
     evaluator: Any,
-    attributes: SelectAndScatterAttributes,
+    attributes: SelectAndScatter,
     operand: Array,
     positions: tuple[int, ...],
 ) -> tuple[Array, Array]:
@@ -106,7 +106,7 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
 
 
 def _emit_selection(
-    scope: NestScope, attributes: SelectAndScatterAttributes, position: Index
+    scope: NestScope, attributes: SelectAndScatter, position: Index
 ) -> tuple[Buffer, list[Buffer]]:
     """Variables: whether the window has an element, and the index of the selected one."""
     b, pred = scope.builder, ElementType.PRED
@@ -141,15 +141,15 @@ def _emit_comparison(
     return b.load(better)
 
 
-def _attributes(instruction: Instruction) -> SelectAndScatterAttributes:
-    assert isinstance(instruction.attributes, SelectAndScatterAttributes)
+def _attributes(instruction: Instruction) -> SelectAndScatter:
+    assert isinstance(instruction.attributes, SelectAndScatter)
     return instruction.attributes
 
 
 register(
     OpDef(
         "select-and-scatter",
-        SelectAndScatterAttributes,
+        SelectAndScatter,
         arity=(3, 3),
         infer=infer,
         evaluate=evaluate,

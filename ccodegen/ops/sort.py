@@ -26,13 +26,13 @@ from ccodegen.ops.shape_checks import (
 
 
 @dataclass(frozen=True)
-class SortAttributes(Attributes):
+class Sort(Attributes):
     dimensions: tuple[int, ...] = attr(AttrKind.INTS)
     to_apply: Computation = attr(AttrKind.COMPUTATION)
     is_stable: bool = attr(AttrKind.BOOL, False)
 
 
-def infer(shapes: tuple[Shape, ...], attributes: SortAttributes) -> Shape:
+def infer(shapes: tuple[Shape, ...], attributes: Sort) -> Shape:
     operands = arrays("sort", shapes)
     same_dimensions("sort", operands)
     require(len(attributes.dimensions) == 1, "sort takes exactly one dimension")
@@ -87,11 +87,11 @@ def _pairs(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(value for pair in zip(a, b, strict=True) for value in pair)
 
 
-def _attributes(instruction: Instruction) -> SortAttributes:
-    assert isinstance(instruction.attributes, SortAttributes)
+def _attributes(instruction: Instruction) -> Sort:
+    assert isinstance(instruction.attributes, Sort)
     return instruction.attributes
 
 
 register(
-    OpDef("sort", SortAttributes, arity=(1, None), infer=infer, evaluate=evaluate, nest=nest)
+    OpDef("sort", Sort, arity=(1, None), infer=infer, evaluate=evaluate, nest=nest)
 )

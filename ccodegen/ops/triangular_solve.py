@@ -25,7 +25,7 @@ from ccodegen.ops.shape_checks import arrays, require
 
 
 @dataclass(frozen=True)
-class TriangularSolveAttributes(Attributes):
+class TriangularSolve(Attributes):
     left_side: bool = attr(AttrKind.BOOL, False)
     lower: bool = attr(AttrKind.BOOL, False)
     unit_diagonal: bool = attr(AttrKind.BOOL, False)
@@ -49,7 +49,7 @@ class TriangularSolveAttributes(Attributes):
 _TRANSPOSES = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 
 
-def infer(shapes: tuple[Shape, ...], attributes: TriangularSolveAttributes) -> Shape:
+def infer(shapes: tuple[Shape, ...], attributes: TriangularSolve) -> Shape:
     a, b = arrays("triangular-solve", shapes)
     square = a.rank >= 2 and a.dimensions[-1] == a.dimensions[-2]
     require(square, f"triangular-solve takes square matrices, not {a}")
@@ -99,7 +99,7 @@ class _System:
     """t and y of one system of a batch, as elements of the operands and the result."""
 
     scope: NestScope
-    attributes: TriangularSolveAttributes
+    attributes: TriangularSolve
     batch: Index
 
     def t(self, i: Expr, k: Expr) -> Expr:
@@ -146,19 +146,19 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
             system.store(i, column, value)
 
 
-def _row(attributes: TriangularSolveAttributes, n: int, turn: Expr) -> Expr:
+def _row(attributes: TriangularSolve, n: int, turn: Expr) -> Expr:
     return turn if attributes.forwards else apply("subtract", index(n - 1), turn)
 
 
-def _attributes(instruction: Instruction) -> TriangularSolveAttributes:
-    assert isinstance(instruction.attributes, TriangularSolveAttributes)
+def _attributes(instruction: Instruction) -> TriangularSolve:
+    assert isinstance(instruction.attributes, TriangularSolve)
     return instruction.attributes
 
 
 register(
     OpDef(
         "triangular-solve",
-        TriangularSolveAttributes,
+        TriangularSolve,
         arity=(2, 2),
         infer=infer,
         evaluate=evaluate,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
-from ccodegen.ops.dot import DotAttributes
+from ccodegen.ops.dot import Dot
 from ccodegen.ops.movement import Transpose
 from ccodegen.passes.build import derived, is_static
 from ccodegen.passes.context import PassContext
@@ -31,7 +31,7 @@ def _absorbed(computation: Computation) -> Computation:
     def visit(old: Instruction, new: Instruction) -> Instruction:
         if new.control_predecessors or not is_static(new):
             return new
-        if new.op == "dot" and isinstance(new.attributes, DotAttributes):
+        if new.op == "dot" and isinstance(new.attributes, Dot):
             return _without_transposed_operands(new, new.attributes)
         if isinstance(new.attributes, Transpose) and len(computation.users[old.operands[0]]) == 1:
             return _swapped(new, new.attributes.dimensions)
@@ -40,7 +40,7 @@ def _absorbed(computation: Computation) -> Computation:
     return rewrite_with_old(computation, visit)
 
 
-def _without_transposed_operands(dot: Instruction, attributes: DotAttributes) -> Instruction:
+def _without_transposed_operands(dot: Instruction, attributes: Dot) -> Instruction:
     lhs, rhs = dot.operands
     batch, contracting = attributes.lhs_batch_dims, attributes.lhs_contracting_dims
     order = _absorbable(lhs, (*batch, *contracting))
@@ -80,7 +80,7 @@ def _swapped(transpose: Instruction, order: tuple[int, ...]) -> Instruction:
     attributes = dot.attributes
     if dot.op != "dot" or dot.control_predecessors:
         return transpose
-    assert isinstance(attributes, DotAttributes)
+    assert isinstance(attributes, Dot)
     lhs, rhs = dot.operands
     batch = len(attributes.lhs_batch_dims)
     rows = lhs.array_shape.rank - batch - len(attributes.lhs_contracting_dims)

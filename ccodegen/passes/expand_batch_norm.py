@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.ops.batch_norm import BatchNormAttributes
+from ccodegen.ops.batch_norm import BatchNorm
 from ccodegen.ops.elementwise import MathFunction
-from ccodegen.ops.reduce import ReduceAttributes
+from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.build import broadcast, derived, is_static, reducer, splat, tuple_of
 from ccodegen.passes.context import PassContext
 
@@ -36,8 +36,8 @@ class _Writer:
     instruction: Instruction
 
     @property
-    def attributes(self) -> BatchNormAttributes:
-        assert isinstance(self.instruction.attributes, BatchNormAttributes)
+    def attributes(self) -> BatchNorm:
+        assert isinstance(self.instruction.attributes, BatchNorm)
         return self.instruction.attributes
 
     @property
@@ -64,7 +64,7 @@ class _Writer:
         """The sum for each feature."""
         shape, index = array.array_shape, self.attributes.feature_index
         others = tuple(d for d in range(shape.rank) if d != index)
-        attributes = ReduceAttributes(others, reducer("add", shape.element_type))
+        attributes = Reduce(others, reducer("add", shape.element_type))
         zero = splat(self.instruction, 0, shape.with_dimensions(()))
         vector = shape.with_dimensions((shape.dimensions[index],))
         return derived(self.instruction, "reduce", vector, (array, zero), attributes)

@@ -6,7 +6,7 @@ from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.hlo.shape import ArrayShape, TupleShape
 from ccodegen.ops.custom_call import CustomCall
-from ccodegen.ops.topk import TopKAttributes
+from ccodegen.ops.topk import TopK
 from ccodegen.passes.build import derived
 from ccodegen.passes.context import PassContext
 
@@ -57,5 +57,5 @@ def _top_k(instruction: Instruction) -> Instruction:
     values = shape.elements[0]
     if not isinstance(values, ArrayShape) or not values.rank:
         return instruction
-    attributes = TopKAttributes(k=values.dimensions[-1])
+    attributes = TopK(k=values.dimensions[-1])
     return derived(instruction, "topk", shape, instruction.operands, attributes)

@@ -7,15 +7,18 @@ begins a group of its own, as its output. What a group may hold is what `lower` 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import or_
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
-from ccodegen.hlo.shape import ArrayShape
+from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.ops.cost import is_dear
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.movement import Broadcast
-from ccodegen.ops.reduce import ReduceAttributes
+from ccodegen.ops.reduce import Reduce
 
 CONTRACTIONS = frozenset({"dot", "convolution"})
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
@@ -62,12 +65,19 @@ class Group:
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        return self.roots[0].array_shape.dimensions
+        return result_dimensions(self.roots[0])
 
     def inputs(self) -> dict[Instruction, None]:
         """What the group reads from memory, in the order of first use if the members are."""
         read = (o for m in self.members for o in m.operands if o not in self.members)
         return {i: None for i in read if not is_written_out(i)}
+
+
+def result_dimensions(instruction: Instruction) -> tuple[int, ...]:
+    """Of an array, or of all the arrays that a reduce of several operands returns."""
+    first = next(leaves(instruction.shape))
+    assert isinstance(first, ArrayShape)
+    return first.dimensions
 
 
 def is_written_out(instruction: Instruction) -> bool:
@@ -79,14 +89,16 @@ def is_written_out(instruction: Instruction) -> bool:
 
 def is_fusible(instruction: Instruction) -> bool:
     """Whether it can be computed element by element inside of a kernel with others."""
-    if instruction.op in _NOT_COMPUTED or not isinstance(instruction.shape, ArrayShape):
+    if instruction.op in _NOT_COMPUTED:
+        return False
+    if instruction.op != "reduce" and not isinstance(instruction.shape, ArrayShape):
         return False
     definition = opdef.get(instruction.op)
     return definition.element is not None and not definition.lowers_by_nest(instruction)
 
 
 def rows_of(reduce: Instruction) -> Rows:
-    assert isinstance(reduce.attributes, ReduceAttributes)
+    assert isinstance(reduce.attributes, Reduce)
     dimensions = reduce.operands[0].array_shape.dimensions
     reduced = reduce.attributes.dimensions
     return Rows(dimensions, tuple(d for d in range(len(dimensions)) if d not in reduced))
@@ -193,7 +205,7 @@ class _Decider:
         allowed = {rows.row_dimensions} if rows.keeps_last else {
             rows.row_dimensions, rows.dimensions
         }
-        if any(r.array_shape.dimensions not in allowed for r in group.roots):
+        if any(result_dimensions(r) not in allowed for r in group.roots):
             return False
         return self._reads_by_rows(reduce, group, rows)
 
@@ -219,7 +231,8 @@ class _Decider:
         if group.hero is not None and (user is group.hero or user in group.before):
             return _fits_before(group.hero, value)
         if user.op == "reduce":
-            return user.operands[0].array_shape == value.array_shape or value.array_shape.rank == 0
+            rank = value.array_shape.rank
+            return rank == 0 or value.array_shape.dimensions == rows_of(user).dimensions
         if isinstance(user.attributes, Broadcast) and is_dear(value):
             spread = user.array_shape.size > value.array_shape.size
             return not spread or _is_per_row(value, user)
@@ -241,14 +254,25 @@ class _Decider:
 
     def _makes_cycle(self, instruction: Instruction, group: Group) -> bool:
         """Whether the group needs anything that a reader outside of it makes of the value."""
+        needed = self._needed(group)
         readers = [u for u in self._users[instruction] if u not in group.members]
-        for other in self.groups:
-            if other is not group and any(r in other.members for r in readers):
-                readers += other.members
-        needs = 0
-        for member in group.members:
-            needs |= self._ancestors[member]
-        return any(needs >> self._number(r) & 1 for r in set(readers) - set(group.members))
+        return any(needed >> self._number(r) & 1 for r in readers)
+
+    def _needed(self, group: Group) -> int:
+        """A bit set of what must be there before the group can run. Where one root of another
+        group is needed, all of its roots are."""
+        needed = self._all_ancestors(group.members)
+        waiting = [g for g in self.groups if len(g.roots) > 1 and g is not group]
+        while True:
+            found = [g for g in waiting if any(needed >> self._number(r) & 1 for r in g.roots)]
+            if not found:
+                return needed
+            for other in found:
+                needed |= self._all_ancestors(other.roots)
+            waiting = [g for g in waiting if g not in found]
+
+    def _all_ancestors(self, instructions: Iterable[Instruction]) -> int:
+        return functools.reduce(or_, (self._ancestors[i] for i in instructions))
 
     def _number(self, instruction: Instruction) -> int:
         return self._ancestors[instruction].bit_length() - 1
