@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, comment
-from ccodegen.emit.statement import StatementPrinter, fitted, indented
+from ccodegen.emit.statement import StatementPrinter
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.ir import (
     Apply,

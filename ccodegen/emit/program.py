@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from ccodegen.emit.constants import ConstantText, print_constant
 from ccodegen.emit.kernel import KernelText, print_kernel
+from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, identifier
-from ccodegen.emit.statement import fitted, indented
 from ccodegen.emit.steps import StepPrinter, arena_pointers, called_kernels, used_buffers
 from ccodegen.loop.ir import Argument, Buffer, Kernel, Program
 

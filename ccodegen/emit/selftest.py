@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ccodegen.emit.constants import ConstantText, print_constant, shape
+from ccodegen.emit.lines import fitted
 from ccodegen.emit.names import Names
 from ccodegen.emit.render import render
 from ccodegen.emit.source import MOST_PARAMETERS, Sources
-from ccodegen.emit.statement import fitted
 from ccodegen.emit.types import array_length, memory_type
 from ccodegen.loop.ir import Argument, Buffer, ConstantData, Program, Space
 from ccodegen.loop.spelling import c_type, converted, headers

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ccodegen.emit.constants import ConstantText, shape
+from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import check_prefix, comment, harmless
 from ccodegen.emit.program import ProgramPrinter
 from ccodegen.emit.render import render
-from ccodegen.emit.statement import fitted, indented
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.weights import WeightsBlock, pack
 from ccodegen.loop.ir import Argument, Program

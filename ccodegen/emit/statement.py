@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Container, Iterator, Sequence
 
 from ccodegen.emit.expression import ExpressionPrinter, is_pair
+from ccodegen.emit.lines import indented
 from ccodegen.emit.names import Names, comment
 from ccodegen.emit.types import array_length, memory_type
 from ccodegen.loop.ir import (
@@ -23,9 +23,6 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.spelling import c_type
-
-INDENT = "    "
-_LINE = 100
 
 
 class StatementPrinter:
@@ -120,29 +117,6 @@ class StatementPrinter:
         """A pointer to the buffer's first element."""
         scalar = buffer.space is Space.LOCAL and not buffer.dimensions
         return f"&{self.name(buffer)}" if scalar else self.name(buffer)
-
-
-def indented(lines: Sequence[str]) -> list[str]:
-    return [INDENT + line if line else line for line in lines]
-
-
-def fitted(lines: Sequence[str]) -> list[str]:
-    """The lines with those over 100 columns broken at spaces, continued one level further in."""
-    return [part for line in lines for part in _fitted(line)]
-
-
-def _fitted(line: str) -> list[str]:
-    if len(line) <= _LINE:
-        return [line]
-    margin = line[: len(line) - len(line.lstrip())]
-    return textwrap.wrap(
-        line.lstrip(),
-        _LINE,
-        initial_indent=margin,
-        subsequent_indent=margin + INDENT,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:

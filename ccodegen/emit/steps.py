@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ccodegen.emit.lines import indented
 from ccodegen.emit.names import comment
-from ccodegen.emit.statement import indented
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.ir import Buffer, CallKernel, Kernel, Program, Space, Step, Switch, While
 from ccodegen.support.element_type import ElementType

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ccodegen.emit.constants import ConstantText
+from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import check_prefix
 from ccodegen.emit.program import ProgramPrinter
 from ccodegen.emit.render import render
-from ccodegen.emit.statement import fitted, indented
 from ccodegen.emit.steps import repeated_kernels, used_buffers
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.ir import ConstantData, For, If, Kernel, Program, Space, Stmt
