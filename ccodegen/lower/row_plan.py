@@ -42,7 +42,8 @@ def row_plan(work: Work) -> None:
             elif instruction in twice:
                 _keep_row(work, first, instruction, row)
             elif _is_row_value(instruction, rows):
-                work.elements.values(instruction, row)
+                value = work.elements.value(instruction, row)
+                work.elements.know(instruction, row, (work.builder.let(value, instruction.name),))
         for output in work.job.outputs:
             if output.shape.dimensions == rows:
                 work.store(output, row)

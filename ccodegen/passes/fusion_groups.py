@@ -49,6 +49,12 @@ class Rows:
         """Accumulators lie side by side; whole rows cannot be read again at little cost."""
         return bool(self.kept) and self.kept[-1] == len(self.dimensions) - 1
 
+    @property
+    def output_dimensions(self) -> tuple[tuple[int, ...], ...]:
+        """What a kernel with such reduces can store."""
+        whole = () if self.keeps_last else (self.dimensions,)
+        return (self.row_dimensions, *whole)
+
 
 @dataclass(eq=False)
 class Group:
@@ -202,10 +208,7 @@ class _Decider:
         rows = rows_of(reduce)
         if group.hero is not None or (group.rows is not None and group.rows != rows):
             return False
-        allowed = {rows.row_dimensions} if rows.keeps_last else {
-            rows.row_dimensions, rows.dimensions
-        }
-        if any(result_dimensions(r) not in allowed for r in group.roots):
+        if any(result_dimensions(r) not in rows.output_dimensions for r in group.roots):
             return False
         return self._reads_by_rows(reduce, group, rows)
 
@@ -243,14 +246,26 @@ class _Decider:
     def _joins_as_output(self, instruction: Instruction, takers: list[Group]) -> bool:
         """Stored by a group that computes it anyway, where that makes no cycle."""
         for group in takers:
-            shape_fits = instruction.array_shape.dimensions == group.dimensions
-            if group.hero is not None or not shape_fits or instruction.op == "reduce":
-                continue
-            if self._is_straight(instruction, group) and not self._makes_cycle(instruction, group):
+            if self._may_store(instruction, group) and not self._makes_cycle(instruction, group):
                 self._join(instruction, group)
                 group.roots.append(instruction)
                 return True
         return False
+
+    def _may_store(self, instruction: Instruction, group: Group) -> bool:
+        """Whether the group's plan has each element of the value at the index where it would be
+        stored: at that of its other outputs, or of the rows and elements that it reduces."""
+        if group.hero is not None:
+            return False
+        dimensions = result_dimensions(instruction)
+        rows = rows_of(instruction) if instruction.op == "reduce" else group.rows
+        if rows is None:
+            return dimensions == group.dimensions and self._is_straight(instruction, group)
+        if dimensions == rows.row_dimensions:
+            return True
+        readers = [u for u in self._users[instruction] if u in group.members]
+        along = all(u.op == "reduce" or opdef.get(u.op).elementwise for u in readers)
+        return along and dimensions in rows.output_dimensions
 
     def _makes_cycle(self, instruction: Instruction, group: Group) -> bool:
         """Whether the group needs anything that a reader outside of it makes of the value."""
