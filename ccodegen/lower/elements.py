@@ -8,12 +8,13 @@ from typing import TypeAlias
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
-from ccodegen.hlo.shape import ArrayShape, leaves
+from ccodegen.hlo.shape import ArrayShape, leaves, shape_text
 from ccodegen.loop.builder import Builder, const
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, If, Index, Load
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.kernel_builder import KernelBuilder, Values
 from ccodegen.ops.creation import Constant
+from ccodegen.ops.custom_call import CustomCall
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.support.errors import UnsupportedError
 
@@ -83,8 +84,7 @@ class Elements:
             return (const(instruction.array_shape.element_type, array.reshape(-1)[0]),)
         element = opdef.get(instruction.op).element
         if element is None:
-            message = f"no lowering for '{instruction.op}' inside a kernel"
-            raise UnsupportedError(message, instruction.location)
+            raise UnsupportedError(f"{_description(instruction)} in C", instruction.location)
         result = element(OperandScope(self, instruction), instruction, at)
         return result if isinstance(result, tuple) else (result,)
 
@@ -120,6 +120,13 @@ class OperandScope:
         self, condition: Expr, then: Callable[[], Expr], otherwise: Callable[[], Expr]
     ) -> Expr:
         return guarded(self.elements.builder, condition, then, otherwise)
+
+
+def _description(instruction: Instruction) -> str:
+    """What an instruction asks for, for the error that we cannot do it."""
+    if isinstance(instruction.attributes, CustomCall):
+        return f"custom-call to '{instruction.attributes.custom_call_target}'"
+    return f"op '{instruction.op}' with result {shape_text(instruction.shape, layouts=False)}"
 
 
 def call(elements: Elements, computation: Computation, arguments: Sequence[Expr]) -> Values:
