@@ -55,7 +55,7 @@ def case(seed: int, exact: bool, strict: bool) -> Case:
 
 def small_integers(array: Array, random: np.random.Generator) -> Array:
     least = 0 if array.dtype.kind in "ub" else -2
-    return random.integers(least, 3, array.shape).astype(array.dtype)
+    return np.asarray(random.integers(least, 3, array.shape)).astype(array.dtype)
 
 
 def donatable(module: Module) -> tuple[int, ...]:

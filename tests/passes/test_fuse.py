@@ -1,0 +1,168 @@
+"""Which instructions become one kernel: the pass as text, and the kernels of what models do."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from ccodegen.hlo.ir import Module
+from ccodegen.passes.fuse import fuse
+from ccodegen.passes.pipelines import COMPILATION, run
+from tests.passes.checking import DEFAULT, canonical, module, rewrites, same_bits
+
+_ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = add(a, b) }\n"
+_LESS = (
+    "less { a = f32[] parameter(0)  b = f32[] parameter(1)\n"
+    "  ROOT r = pred[] compare(a, b), direction=LT }\n"
+)
+
+
+def kernels(program: Module) -> list[str]:
+    """Of what computes in the entry: `fusion`s by kind, others by opcode."""
+    found = []
+    for i in program.entry.instructions:
+        if i.op == "fusion":
+            found.append(str(getattr(i.attributes, "kind", "")))
+        elif i.op not in ("parameter", "constant", "tuple", "get-tuple-element", "reshape"):
+            found.append(i.op)
+    return found
+
+
+def test_a_group_becomes_a_fusion() -> None:
+    rewrites(
+        "x = f32[3] parameter(0)  y = f32[3] parameter(1)\n"
+        "a = f32[3] add(x, y)  ROOT m = f32[3] multiply(a, y)",
+        "f { x = f32[3] parameter(0)  y = f32[3] parameter(1)\n"
+        "  a = f32[3] add(x, y)  ROOT m = f32[3] multiply(a, y) }\n"
+        "ENTRY e { x = f32[3] parameter(0)  y = f32[3] parameter(1)\n"
+        "  ROOT g = f32[3] fusion(x, y), kind=kLoop, calls=f }",
+        fuse,
+    )
+
+
+def test_a_value_read_twice_becomes_an_output() -> None:
+    rewrites(
+        "x = f32[3] parameter(0)  a = f32[3] negate(x)  b = f32[3] exponential(a)\n"
+        "ROOT t = (f32[3], f32[3]) tuple(b, a)",
+        "f { x = f32[3] parameter(0)  a = f32[3] negate(x)  b = f32[3] exponential(a)\n"
+        "  ROOT t = (f32[3], f32[3]) tuple(b, a) }\n"
+        "ENTRY e { x = f32[3] parameter(0)\n"
+        "  g = (f32[3], f32[3]) fusion(x), kind=kLoop, calls=f\n"
+        "  b = f32[3] get-tuple-element(g), index=0\n"
+        "  a = f32[3] get-tuple-element(g), index=1\n"
+        "  ROOT t = (f32[3], f32[3]) tuple(b, a) }",
+        fuse,
+    )
+
+
+def test_what_is_fused_stays_fused() -> None:
+    program = module("x = f32[3] parameter(0)  a = f32[3] negate(x)  ROOT b = f32[3] sine(a)")
+    once = fuse(program, DEFAULT)
+    assert canonical(fuse(once, DEFAULT)) == canonical(once)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            _ADD + "ENTRY e { x = f32[8,64] parameter(0)  z = f32[] constant(0)\n"
+            "s = f32[8,64] multiply(x, x)\n"
+            "r = f32[8] reduce(s, z), dimensions={1}, to_apply=add  ROOT q = f32[8] sqrt(r) }",
+            ["kInput"],
+            id="reduce with prologue and epilogue",
+        ),
+        pytest.param(
+            "ENTRY e { x = f32[8,16] parameter(0)  w = f32[16,32] parameter(1)\n"
+            "b = f32[32] parameter(2)  d = f32[8,32] dot(x, w), lhs_contracting_dims={1},"
+            " rhs_contracting_dims={0}\n"
+            "s = f32[8,32] broadcast(b), dimensions={1}  a = f32[8,32] add(d, s)\n"
+            "z = f32[] constant(0)  n = f32[8,32] broadcast(z), dimensions={}\n"
+            "ROOT r = f32[8,32] maximum(a, n) }",
+            ["kOutput"],
+            id="dot, bias, relu",
+        ),
+        pytest.param(
+            "larger { a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)\n"
+            "j = s32[] parameter(3)  c = pred[] compare(a, b), direction=GE\n"
+            "v = f32[] select(c, a, b)  n = s32[] select(c, i, j)\n"
+            "ROOT t = (f32[], s32[]) tuple(v, n) }\n"
+            "ENTRY e { x = f32[8,64] parameter(0)  i = s32[8,64] iota(), iota_dimension=1\n"
+            "m = f32[] constant(-inf)  z = s32[] constant(0)\n"
+            "r = (f32[8], s32[8]) reduce(x, i, m, z), dimensions={1}, to_apply=larger\n"
+            "ROOT g = s32[8] get-tuple-element(r), index=1 }",
+            ["kInput"],
+            id="argmax over an iota",
+        ),
+        pytest.param(
+            _ADD + "ENTRY e { x = f32[64] parameter(0)  z = f32[] constant(0)\n"
+            "ROOT r = f32[64] reduce-window(x, z), window={size=64 pad=63_0}, to_apply=add }",
+            ["reduce-window"],
+            id="cumsum",
+        ),
+        pytest.param(
+            _ADD + "ENTRY e { x = f32[8,64] parameter(0)  z = f32[] constant(0)\n"
+            "y = f32[8,64] exponential(x)\n"
+            "r = f32[8] reduce(y, z), dimensions={1}, to_apply=add  l = f32[8] log(r)\n"
+            "s = f32[8,64] broadcast(l), dimensions={0}  d = f32[8,64] subtract(x, s)\n"
+            "ROOT t = (f32[8,64], f32[8], f32[8,64]) tuple(d, r, y) }",
+            ["kInput"],
+            id="row values stored beside what is made of them",
+        ),
+        pytest.param(
+            _ADD + "ENTRY e { x = f32[64,8] parameter(0)  z = f32[] constant(0)\n"
+            "r = f32[8] reduce(x, z), dimensions={0}, to_apply=add\n"
+            "s = f32[64,8] broadcast(r), dimensions={1}  ROOT d = f32[64,8] subtract(x, s) }",
+            ["reduce", "kLoop"],
+            id="columns are stored before they are spread",
+        ),
+        pytest.param(
+            "ENTRY e { x = f32[8] parameter(0)  s = f32[8] tanh(x)\n"
+            "b = f32[64,8] broadcast(s), dimensions={1}  y = f32[64,8] parameter(1)\n"
+            "ROOT m = f32[64,8] multiply(b, y) }",
+            ["tanh", "kLoop"],
+            id="what is dear is not computed again for each copy",
+        ),
+    ],
+)
+def test_kernels(text: str, expected: list[str]) -> None:
+    assert kernels(run(module(text), COMPILATION, DEFAULT)) == expected
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_groups_of_several_outputs_make_no_cycle(count: int) -> None:
+    """Each of a ring of groups wants a value of the one before it: one must do without."""
+    lines = ["x = f32[4] parameter(0)"]
+    lines += [f"a{n} = f32[4] negate(x)" for n in range(count)]
+    for n in range(count):
+        lines.append(f"s{n} = f32[4] sort(a{n}), dimensions={{0}}, to_apply=less")
+    lines += [f"f{n} = f32[4] add(a{n}, s{n - 1 if n else count - 1})" for n in range(count)]
+    shapes, names = ", ".join(["f32[4]"] * count), ", ".join(f"f{n}" for n in range(count))
+    lines.append(f"ROOT t = ({shapes}) tuple({names})")
+    program = module(_LESS + "ENTRY e {\n" + "\n".join(lines) + "\n}")
+    fused = fuse(program, DEFAULT)
+    assert kernels(fused).count("kLoop") == count - 1
+    assert same_bits(program, fused)
+
+
+_JAX_KERNELS = {
+    "softmax": 1,
+    "layer_norm": 1,
+    "gelu": 1,
+    "adam": 1,
+    "masked_softmax": 1,
+    "standard_deviation": 1,
+    "normalised_convolution": 1,
+}
+
+
+@pytest.mark.parametrize(("name", "count"), _JAX_KERNELS.items())
+def test_kernels_of_jax_programs(name: str, count: int) -> None:
+    jax = pytest.importorskip("jax")
+    from ccodegen.frontends.read import read
+    from tests import jax_programs
+
+    function, arguments = jax_programs.SMALL[name]
+    program = read(jax.jit(function).lower(*arguments))
+    found = kernels(run(program, COMPILATION, DEFAULT))
+    assert len(found) == count, Counter(found)
