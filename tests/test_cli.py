@@ -174,6 +174,18 @@ def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert "select-and-scatter" in printed
 
 
+def test_demo_goes_through_everything(
+    program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["demo", "-o", str(tmp_path / "demo")]) == 0
+    printed = capsys.readouterr().out
+    for digit in "2470":
+        assert f" {digit}, " in printed
+    assert "wrong" not in printed
+    assert "FAIL" not in printed
+    assert (tmp_path / "demo" / "include" / "digits.h").is_file()
+
+
 @pytest.mark.parametrize("command", ["compile", "run", "export", "verify", "inspect"])
 def test_missing_and_wrong_files(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
