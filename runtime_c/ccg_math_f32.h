@@ -51,18 +51,19 @@ CCG_INLINE float ccg_expm1_small_f32(float r)
     return ccg_fma_f32(r * r, p, r);
 }
 
-/* exp(x)·2^shift without overflow on the way, for |shift| <= 1. */
+/* exp(x)·2^shift without overflow on the way, for |shift| <= 1: n has the bias of an exponent twice,
+   and each half of it is the exponent of a factor. */
 CCG_INLINE float ccg_exp_shifted_f32(float x, int32_t shift)
 {
     const float low = -105.0f, high = 90.0f;
-    float limited = x < low ? low : x, rounded, p;
+    float limited = x > high ? high : x, rounded, p;
     int32_t n, half;
-    limited = limited > high ? high : limited;
+    limited = x < low ? low : limited;
     rounded = ccg_fma_f32(limited, CCG_LOG2_E_F32, CCG_ROUND_F32);
-    n = ccg_rounded_integer_f32(rounded) + shift;
+    n = ccg_rounded_integer_f32(rounded) + (254 + shift);
     half = n >> 1;
     p = 1.0f + ccg_expm1_small_f32(ccg_exp_rest_f32(limited, rounded));
-    return p * ccg_power_of_two_f32(half) * ccg_power_of_two_f32(n - half);
+    return p * ccg_f32_bits((uint32_t)half << 23) * ccg_f32_bits((uint32_t)(n - half) << 23);
 }
 
 /* At most 1.0 ulp. */

@@ -44,18 +44,19 @@ CCG_INLINE double ccg_expm1_small_f64(double r)
     return ccg_fma_f64(r * r, p, r);
 }
 
-/* exp(x)·2^shift without overflow on the way, for |shift| <= 1. */
+/* exp(x)·2^shift without overflow on the way, for |shift| <= 1: n has the bias of an exponent twice,
+   and each half of it is the exponent of a factor. */
 CCG_INLINE double ccg_exp_shifted_f64(double x, int32_t shift)
 {
     const double low = -747.0, high = 711.0;
-    double limited = x < low ? low : x, rounded, p;
+    double limited = x > high ? high : x, rounded, p;
     int32_t n, half;
-    limited = limited > high ? high : limited;
+    limited = x < low ? low : limited;
     rounded = ccg_fma_f64(limited, CCG_LOG2_E_F64, CCG_ROUND_F64);
-    n = (int32_t)(uint32_t)ccg_bits_f64(rounded) + shift;
+    n = (int32_t)((uint32_t)ccg_bits_f64(rounded) + (uint32_t)(2046 + shift));
     half = n >> 1;
     p = 1.0 + ccg_expm1_small_f64(ccg_exp_rest_f64(limited, rounded));
-    return p * ccg_power_of_two_f64(half) * ccg_power_of_two_f64(n - half);
+    return p * ccg_f64_bits((uint64_t)half << 52) * ccg_f64_bits((uint64_t)(n - half) << 52);
 }
 
 /* At most 1.0 ulp. */
