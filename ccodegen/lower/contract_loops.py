@@ -102,8 +102,8 @@ def contract_in_lanes(product: Product) -> None:
             if extent % lanes:
                 rest = index(extent - extent % lanes), extent % lanes
                 _add_lanes(product, (batch, row, column, before), rest, sums)
-        join_lanes(builder, sums, "add")
-        product.finish(batch, row, column, Load(sums, (index(0),)))
+        total = builder.let(join_lanes(builder, sums, "add"), "sum")
+        product.finish(batch, row, column, total)
 
 
 def _add_lanes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction
@@ -103,23 +104,33 @@ def reduce_in_lanes(elements: Elements, reduction: Reduction, at: Index, lanes: 
             accumulate(turns, apply("multiply", block, index(lanes)), lanes)
         if extent % lanes:
             accumulate(turns, index(extent - extent % lanes), extent % lanes)
-    join_lanes(builder, accumulators, operator)
     initial = elements.value(reduction.initial[0], ())
-    total = Load(accumulators, (index(0),))
+    total = join_lanes(builder, accumulators, operator)
     return (builder.let(apply(operator, initial, total), reduction.instruction.name),)
 
 
-def join_lanes(builder: Builder, accumulators: Buffer, operator: str) -> None:
-    """Lane l takes lane l + half, then half of the half, … until lane 0 has all of them.
+def join_lanes(builder: Builder, accumulators: Buffer, operator: str) -> Expr:
+    """All lanes as one value: lane l takes lane l + half, then half of the half, and so on.
 
-    The number of lanes is a power of two.
+    The number of lanes is a power of two. A loop joins four lanes to one, two halvings at once.
     """
-    half = accumulators.size // 2
-    while half:
-        with builder.loop(half, "l") as lane:
-            other = Load(accumulators, (apply("add", lane, index(half)),))
-            fold_into(builder, accumulators, (lane,), operator, other)
-        half //= 2
+    count = accumulators.size
+    while count > 4:
+        count //= 4
+        with builder.loop(count, "l", LoopKind.VECTOR) as lane:
+            places = [apply("add", lane, index(n * count)) for n in range(4)]
+            builder.store(accumulators, (lane,), _tree(accumulators, places, operator))
+    return _tree(accumulators, [index(n) for n in range(count)], operator)
+
+
+def _tree(buffer: Buffer, places: Sequence[Expr], operator: str) -> Expr:
+    """The elements at some places, the first half joined with the second one."""
+    values: list[Expr] = [Load(buffer, (place,)) for place in places]
+    while len(values) > 1:
+        half = len(values) // 2
+        pairs = zip(values[:half], values[half:], strict=True)
+        values = [apply(operator, a, b) for a, b in pairs]
+    return values[0]
 
 
 def fold_into(builder: Builder, buffer: Buffer, at: Index, operator: str, value: Expr) -> None:
