@@ -15,6 +15,7 @@ from ccodegen.backend.build import Build, BuildOptions, Parameter, build
 from ccodegen.backend.cache import digest
 from ccodegen.emit.build_files import print_build_files
 from ccodegen.emit.names import check_prefix
+from ccodegen.emit.parallel import HEADER as THREADS_HEADER
 from ccodegen.emit.runtime import closure
 from ccodegen.emit.selftest import Expectation, print_test
 from ccodegen.emit.source import Sources, emit
@@ -42,6 +43,7 @@ def export(
     test: bool = True,
     inputs: Sequence[Any] | None = None,
     seed: int = 0,
+    threads: bool = False,
 ) -> Report:
     """Writes a package: include/NAME.h, src/NAME.c and its weights, the runtime's headers that it
     needs, a Makefile, a CMakeLists.txt, test/ and report.json. Returns what report.json says.
@@ -50,7 +52,8 @@ def export(
     C. `directory`: made if missing; files of the same names are replaced, all of them or none.
     `constants` and `donate`: as for `compile`. `weights_binary`: constants go to NAME_weights.bin,
     and NAME_run takes a pointer to its contents. `test`: write the test, which gives `inputs`
-    (else random arrays from `seed`) and expects what `evaluate` gives for them.
+    (else random arrays from `seed`) and expects what `evaluate` gives for them. `threads`: NAME_run
+    takes one more pointer, to the caller's threads, which share its large loops.
 
     The same program and options give the same bytes. Raises InputError for a wrong program, option
     or folder, UnsupportedError for what we cannot compile; then nothing is written.
@@ -60,7 +63,7 @@ def export(
     options = BuildOptions(chosen, dict(constants or {}), tuple(donate), 1, strict)
     built = build(read(source), options)
     key = _input_digest(source, options)
-    sources = emit(built.program, chosen, name, strict, key, weights_binary)
+    sources = emit(built.program, chosen, name, strict, key, weights_binary, threads)
     files = _library_files(sources, name)
     if test:
         files |= _test_files(built, sources, name, options, inputs, seed)
@@ -121,11 +124,16 @@ def _move(new: Path, directory: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _library_files(sources: Sources, name: str) -> dict[str, bytes]:
-    runtime = {f"runtime/{file}": text for file, text in closure(sources.runtime).items()}
+    runtime = {_place(file): text for file, text in closure(sources.runtime).items()}
     files = _encoded({**sources.files, **runtime})
     if sources.weights is not None:
         files[f"{name}_weights.bin"] = sources.weights.data
     return files
+
+
+def _place(header: str) -> str:
+    """Where a file of the runtime goes: what the library's own header includes goes beside it."""
+    return f"include/{header}" if header == THREADS_HEADER else f"runtime/{header}"
 
 
 def _test_files(

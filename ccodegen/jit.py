@@ -95,12 +95,12 @@ def compile(
         return build(read(source), options)
 
     key = _key(source, options)
-    found = host.restore(chosen, Options(strict=strict, key=key))
+    found = host.restore(chosen, Options(strict=strict, key=key, threads=threads))
     if found is not None:
         return Executable(found, stages)
     made = stages()
     structure = _structure(made.module.entry.root.shape)
-    run = host.load(made.program, chosen, Options(strict=strict, structure=structure, key=key))
+    run = host.load(made.program, chosen, Options(strict, structure, key=key, threads=threads))
     return Executable(run, lambda: made)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.shape import TupleShape, leaves
+from ccodegen.loop import text as loop_text
 from ccodegen.loop.ir import Program
 from ccodegen.lower.program import LowerOptions, lower
 from ccodegen.passes.bind_constants import Bound, bind_constants
@@ -90,6 +91,9 @@ def _lowered(
     names = tuple(argument_name(p) for p in bound.module.entry.parameters)
     settings = LowerOptions(options.target, options.strict, aliases, names)
     lowered = lower(optimized, settings)
+    if options.dump_dir is not None:
+        text = loop_text.to_text(lowered.program)
+        (options.dump_dir / "loop.txt").write_text(text, encoding="utf-8")
     return Build(bound.module, bound.parameters, optimized, lowered.program, lowered.lower_bound)
 
 

@@ -29,13 +29,15 @@ class Options:
 
     `strict`: the evaluator's bits. `structure`: how results are nested, leaves by their number;
     None: one result as it is, several as a tuple. `cache`: whether the disk cache is used.
-    `key`: what the program was made from, the front key of the cache; empty: none.
+    `key`: what the program was made from, the front key of the cache; empty: none. `threads`: at
+    most so many share the work of a call.
     """
 
     strict: bool = False
     structure: Structure | None = None
     cache: bool = True
     key: str = ""
+    threads: int = 1
 
 
 @dataclass(frozen=True)

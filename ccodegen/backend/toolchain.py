@@ -76,7 +76,8 @@ def build_library(units: Sequence[Unit], target: Target, strict: bool) -> bytes:
         library = root / "library.so"
         objects = [str((root / unit.name).with_suffix(".o")) for unit in units]
         link = [*compiler.words, "-shared", *flags, *objects, "-o", str(library)]
-        run_all([[*link, *target.compiler.link_flags]])
+        pool = ["-pthread"] if "ccg_pool.h" in texts else []
+        run_all([[*link, *target.compiler.link_flags, *pool]])
         return library.read_bytes()
 
 

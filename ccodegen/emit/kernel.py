@@ -2,54 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, comment
+from ccodegen.emit.parallel import LOCAL_NAMES, ParallelPrinter, Part, parallel_loops
 from ccodegen.emit.statement import StatementPrinter
 from ccodegen.emit.types import memory_type
-from ccodegen.loop.ir import (
-    Apply,
-    Buffer,
-    CallC,
-    Expr,
-    For,
-    If,
-    Kernel,
-    Let,
-    Load,
-    Stmt,
-    Store,
-    Var,
-)
-from ccodegen.loop.rebuild import expressions, statements, used_buffers
+from ccodegen.emit.used import used_variables, written_buffers
+from ccodegen.loop.ir import Kernel
+from ccodegen.loop.rebuild import used_buffers
 
 
 @dataclass(frozen=True)
 class KernelText:
-    """A printed kernel. `prototype` is without storage class and semicolon."""
+    """A printed kernel. `prototype` is without storage class and semicolon. `parts`: functions it
+    gives to threads; if there are any, its last parameter is `threads`."""
 
     name: str
     comment: tuple[str, ...]
     prototype: tuple[str, ...]
     body: tuple[str, ...]
     headers: frozenset[str]
+    parts: tuple[str, ...] = ()
 
     def lines(self, storage: str = "") -> list[str]:
         """The function's definition; `storage`: "static" or nothing."""
         head = list(self.prototype)
         head[0] = f"{storage} {head[0]}".lstrip()
-        return [*self.comment, *head, "{", *self.body, "}"]
+        return [*self.parts, *self.comment, *head, "{", *self.body, "}"]
 
 
-def print_kernel(kernel: Kernel, name: str, taken: Iterable[str]) -> KernelText:
-    """The function of that name. `taken`: names of the file that nothing inside may hide."""
+def print_kernel(kernel: Kernel, name: str, files: Names, threads: bool = False) -> KernelText:
+    """The function of that name. `files`: the names of the file; nothing inside hides one.
+    `threads`: large loops become functions of their own, which the caller's threads may share."""
     headers: set[str] = set()
-    printer = StatementPrinter(Names(taken), headers, _used_variables(kernel.body))
+    parts = _parts(kernel, name, files) if threads else {}
+    names = Names([*files.taken, *(LOCAL_NAMES if parts else ())])
+    used, written = used_variables(kernel.body), written_buffers(kernel.body)
+    printer = ParallelPrinter(names, headers, used, parts, kernel.buffers, written)
     parameters = _parameters(kernel, printer)
-    used = used_buffers(kernel.body)
-    lines = [f"(void){printer.name(b)};" for b in kernel.buffers if b not in used]
+    parameters += ["const ccg_threads *threads"] if parts else []
+    mentioned = used_buffers(kernel.body)
+    lines = [f"(void){printer.name(b)};" for b in kernel.buffers if b not in mentioned]
     lines += printer.block(kernel.body)
     return KernelText(
         name,
@@ -57,18 +52,16 @@ def print_kernel(kernel: Kernel, name: str, taken: Iterable[str]) -> KernelText:
         tuple(fitted([f"void {name}({', '.join(parameters) or 'void'})"])),
         tuple(fitted(indented(lines))),
         frozenset(headers | {"ccg_base.h"}),
+        tuple(printer.functions),
     )
 
 
-def written_buffers(body: Iterable[Stmt]) -> set[Buffer]:
-    """The buffers that statements store into, or that functions they call write."""
-    found: set[Buffer] = set()
-    for statement in statements(tuple(body)):
-        if isinstance(statement, Store):
-            found.add(statement.buffer)
-        elif isinstance(statement, CallC):
-            found.update(statement.buffers[i] for i in statement.writes)
-    return found
+def _parts(kernel: Kernel, name: str, files: Names) -> dict[int, Part]:
+    """The loops that threads may share, by identity, with names at file scope."""
+    return {
+        id(loop): Part(files.fresh(f"{name}_part"), files.fresh(f"{name}_context"))
+        for loop in parallel_loops(kernel.body)
+    }
 
 
 def _parameters(kernel: Kernel, printer: StatementPrinter) -> list[str]:
@@ -78,32 +71,3 @@ def _parameters(kernel: Kernel, printer: StatementPrinter) -> list[str]:
         f"*CCG_RESTRICT {printer.name(buffer)}"
         for buffer in kernel.buffers
     ]
-
-
-def _used_variables(body: tuple[Stmt, ...]) -> set[Var]:
-    """The variables whose value is needed: compilers warn of others."""
-    used: set[Var] = set()
-    for statement in reversed(list(statements(body))):
-        if not isinstance(statement, Let) or statement.var in used:
-            used.update(_variables(_own_expressions(statement)))
-    return used
-
-
-def _own_expressions(statement: Stmt) -> list[Expr]:
-    match statement:
-        case For(_, extent, _, _):
-            return [] if isinstance(extent, int) else [extent]
-        case If(condition, _, _):
-            return [condition]
-    return list(expressions((statement,)))
-
-
-def _variables(pending: list[Expr]) -> Iterator[Var]:
-    while pending:
-        match pending.pop():
-            case Var() as var:
-                yield var
-            case Load(_, indices):
-                pending += indices
-            case Apply(_, arguments, _):
-                pending += arguments

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from ccodegen.emit.constants import ConstantText, print_constant
@@ -18,7 +18,8 @@ class ProgramPrinter:
     """A program under a prefix: every name at file scope begins with it.
 
     `external`: constants that come as pointers, and are not printed.
-    `reserved`: names that the entry function has for itself.
+    `reserved`: names that the entry function has for itself. `threads`: large loops become
+    functions that the caller's threads may share.
     """
 
     program: Program
@@ -26,6 +27,7 @@ class ProgramPrinter:
     alignment: int
     external: Container[Buffer] = ()
     reserved: tuple[str, ...] = ("arena", "base", "args", "table", "weights", "block")
+    threads: bool = False
     files: Names = field(init=False)
     scope: Names = field(init=False)
     kernels: dict[Kernel, KernelText] = field(init=False)
@@ -39,16 +41,23 @@ class ProgramPrinter:
         things: list[Kernel | Buffer] = [*kernels, *(c.buffer for c in constants)]
         for thing in things:
             self._file_name(thing)
-        taken = self.files.taken
-        self.kernels = {k: print_kernel(k, self._file_name(k), taken) for k in kernels}
+        self.kernels = {
+            k: print_kernel(k, self._file_name(k), self.files, self.threads) for k in kernels
+        }
         self.constants = {
             c.buffer: print_constant(c, self._file_name(c.buffer), self.alignment)
             for c in constants
             if c.buffer not in self.external
         }
-        self.scope = Names({*taken, *self.reserved})
+        own = ("threads",) if self.threads else ()
+        self.scope = Names({*self.files.taken, *self.reserved, *own})
         for argument in self.program.arguments:
             self.argument(argument)
+
+    @property
+    def shared(self) -> bool:
+        """Whether any kernel has something for threads."""
+        return any(kernel.parts for kernel in self.kernels.values())
 
     @property
     def headers(self) -> tuple[str, ...]:
@@ -68,10 +77,15 @@ class ProgramPrinter:
     def steps(self, base: str) -> list[str]:
         """The entry function's body after its checks: arena pointers, steps, `return 0`."""
         pointers = arena_pointers(self.program, self.buffer, base)
-        printer = StepPrinter(self.buffer, lambda kernel: self.kernels[kernel].name)
+        printer = StepPrinter(self.buffer, self._call)
         gap = [""] if pointers else []
         lines = [*pointers, *gap, *printer.lines(self.program.steps), "return 0;"]
         return fitted(indented(lines))
+
+    def _call(self, kernel: Kernel, arguments: Sequence[str]) -> str:
+        text = self.kernels[kernel]
+        threads = ["threads"] if text.parts else []
+        return f"{text.name}({', '.join([*arguments, *threads])});"
 
     def _file_name(self, thing: Kernel | Buffer) -> str:
         return self.files.name(thing, f"{self.prefix}_{identifier(thing.name)}")

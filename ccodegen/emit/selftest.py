@@ -189,7 +189,8 @@ class _TestPrinter:
             data = ConstantData(buffer, block)
             self.vectors["weights"] = print_constant(data, "weights", alignment)
             arguments.insert(0, "weights")
-        text = f"    error = {self._prefix}_run({', '.join([*arguments, 'arena'])});"
+        arguments += ["arena", *(["NULL"] if self._sources.threads else [])]
+        text = f"    error = {self._prefix}_run({', '.join(arguments)});"
         return "\n".join(fitted([text]))
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from ccodegen.emit.constants import ConstantText, shape
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import check_prefix, comment, harmless
+from ccodegen.emit.parallel import HEADER as THREADS_HEADER
 from ccodegen.emit.program import ProgramPrinter
 from ccodegen.emit.render import render
 from ccodegen.emit.types import memory_type
@@ -24,11 +25,13 @@ MOST_PARAMETERS = 8
 @dataclass(frozen=True)
 class Sources:
     """`files`: text by path in the package. `runtime`: the files of runtime_c they include.
-    `weights`: the constants, where they are no part of the files but a pointer."""
+    `weights`: the constants, where they are no part of the files but a pointer. `threads`: the
+    entry function has a parameter for them."""
 
     files: Mapping[str, str]
     runtime: tuple[str, ...]
     weights: WeightsBlock | None = None
+    threads: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class _HeaderView:
     weights_align: int
     members: tuple[str, ...]
     prototype: str
+    threads: bool
 
 
 @dataclass(frozen=True)
@@ -85,17 +89,19 @@ def emit(
     strict: bool = False,
     input_hash: str = "",
     weights_apart: bool = False,
+    threads: bool = False,
 ) -> Sources:
     """The program as include/PREFIX.h, src/PREFIX.c and, if it has constants, src/PREFIX_weights.*.
 
     `input_hash`: of what the program was made from, for the banner. `weights_apart`: the constants
-    are no C but one block of bytes, which PREFIX_run takes a pointer to. Raises InputError for a
-    prefix that is no C identifier.
+    are no C but one block of bytes, which PREFIX_run takes a pointer to. `threads`: PREFIX_run
+    takes a pointer to ccg_threads, which may share its large loops. Raises InputError for a prefix
+    that is no C identifier.
     """
     block = pack(program, target.abi) if weights_apart else None
     external = {buffer for buffer, _ in block.offsets} if block else frozenset()
     alignment = target.abi.weight_alignment
-    printer = ProgramPrinter(program, check_prefix(prefix), alignment, external)
+    printer = ProgramPrinter(program, check_prefix(prefix), alignment, external, threads=threads)
     interface = _interface(program, input_hash, _prototype(printer, block))
     header = _header(printer, interface, input_hash, block)
     files = {
@@ -107,7 +113,8 @@ def emit(
         weights = _WeightsView(prefix, prefix.upper(), VERSION, constants)
         files[f"src/{prefix}_weights.h"] = render("weights.h.j2", weights)
         files[f"src/{prefix}_weights.c"] = render("weights.c.j2", weights)
-    return Sources(MappingProxyType(files), printer.headers, block)
+    runtime = {*printer.headers, *([THREADS_HEADER] if threads else [])}
+    return Sources(MappingProxyType(files), tuple(sorted(runtime)), block, threads)
 
 
 def _header(
@@ -128,6 +135,7 @@ def _header(
         weights_align=block.alignment if block else 0,
         members=tuple(_declarations(printer)) if packed else (),
         prototype=_prototype(printer, block),
+        threads=printer.threads,
     )
 
 
@@ -194,7 +202,9 @@ def _prototype(printer: ProgramPrinter, block: WeightsBlock | None) -> str:
     if len(parameters) > MOST_PARAMETERS:
         parameters = [f"const struct {printer.prefix}_args *args"]
     weights = ["const void *weights"] if block else []
-    text = f"int {printer.prefix}_run({', '.join([*weights, *parameters, 'void *arena'])})"
+    parameters = [*weights, *parameters, "void *arena"]
+    parameters += ["const ccg_threads *threads"] if printer.threads else []
+    text = f"int {printer.prefix}_run({', '.join(parameters)})"
     return "\n".join(fitted([text]))
 
 
@@ -211,6 +221,8 @@ def _checks(printer: ProgramPrinter, block: WeightsBlock | None) -> list[str]:
         lines.append("unsigned char *const base = arena;")
     else:
         lines.append("(void)arena;")
+    if printer.threads and not printer.shared:
+        lines.append("(void)threads;")
     lines += _guard(" || ".join(f"{p} == NULL" for p in pointers), f"{upper}_E_NULL")
     if program.arena_size:
         lines += _guard(f"(uintptr_t)arena % {upper}_ARENA_ALIGN != 0", f"{upper}_E_ALIGN")

@@ -14,10 +14,10 @@ from ccodegen.support.element_type import ElementType
 
 @dataclass(frozen=True)
 class StepPrinter:
-    """`buffer` and `kernel` give the C names of what the steps use."""
+    """`buffer` gives the C name of one, `call` the call of a kernel over such names."""
 
     buffer: Callable[[Buffer], str]
-    kernel: Callable[[Kernel], str]
+    call: Callable[[Kernel, Sequence[str]], str]
 
     def lines(self, steps: Sequence[Step]) -> list[str]:
         return [line for step in steps for line in self._step(step)]
@@ -26,8 +26,7 @@ class StepPrinter:
         origin = comment(step.origin) if step.origin else []
         match step:
             case CallKernel(kernel, buffers):
-                arguments = ", ".join(map(self.buffer, buffers))
-                return [*origin, f"{self.kernel(kernel)}({arguments});"]
+                return [*origin, self.call(kernel, [self.buffer(b) for b in buffers])]
             case While():
                 return [*origin, *self._while(step)]
             case Switch():

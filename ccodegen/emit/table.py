@@ -47,11 +47,13 @@ class TableSources:
 
 @dataclass(frozen=True)
 class _Options:
-    """`single`: there is no other unit. `entry`: this one has the entry function."""
+    """`single`: there is no other unit. `entry`: this one has the entry function. `pool`: how many
+    threads its pool has; 0: it has none."""
 
     strict: bool
     single: bool
     entry: bool
+    pool: int
 
 
 @dataclass(frozen=True)
@@ -62,20 +64,30 @@ class _UnitView:
     prototypes: tuple[str, ...]
     kernels: tuple[str, ...]
     entry: str
+    pool: int
 
 
 def emit_table(
-    program: Program, target: Target, strict: bool = False, large_constant: int = LARGE_CONSTANT
+    program: Program,
+    target: Target,
+    strict: bool = False,
+    large_constant: int = LARGE_CONSTANT,
+    threads: int = 1,
 ) -> TableSources:
-    """The program as translation units with `int ccg_call(void *const *table)` in the first one."""
+    """The program as translation units with `int ccg_call(void *const *table)` in the first one.
+
+    `threads`: at most so many share the large loops of a call, from a pool of the program's own.
+    """
     external = tuple(c for c in program.constants if c.buffer.bytes >= large_constant)
     buffers = {constant.buffer for constant in external}
     prefix = check_prefix("jit")
-    printer = ProgramPrinter(program, prefix, target.abi.weight_alignment, buffers)
+    alignment = target.abi.weight_alignment
+    printer = ProgramPrinter(program, prefix, alignment, buffers, threads=threads > 1)
+    pool = threads if printer.shared else 0
     groups = _groups(program, printer)
     units = []
     for number, (kernels, hot) in enumerate(groups):
-        options = _Options(strict, single=len(groups) == 1, entry=number == 0)
+        options = _Options(strict, len(groups) == 1, number == 0, pool)
         text = render("table.c.j2", _unit(printer, kernels, options))
         units.append(Unit(f"unit{number}.c", text, hot))
     return TableSources(tuple(units), external)
@@ -125,13 +137,16 @@ def _unit(printer: ProgramPrinter, kernels: list[Kernel], options: _Options) -> 
     texts = [printer.kernels[kernel] for kernel in kernels]
     everywhere = printer.kernels.values()
     shared = () if options.single else (everywhere if options.entry else texts)
+    pool = options.pool if options.entry else 0
+    own = {"ccg_base.h", *(["ccg_pool.h"] if pool else [])}
     return _UnitView(
         strict=options.strict,
-        headers=tuple(sorted({"ccg_base.h"}.union(*(text.headers for text in texts)))),
+        headers=tuple(sorted(own.union(*(text.headers for text in texts)))),
         constants=tuple(printer.constants.values()) if options.entry else (),
         prototypes=tuple("\n".join(text.prototype) for text in shared),
         kernels=tuple("\n".join(t.lines("static" if options.single else "")) for t in texts),
         entry=_entry(printer) if options.entry else "",
+        pool=pool,
     )
 
 
@@ -142,7 +157,7 @@ def _entry(printer: ProgramPrinter) -> str:
     buffers = [argument.buffer for argument in program.arguments]
     external = [c.buffer for c in program.constants if c.buffer in printer.external]
     used = set(used_buffers(program.steps))
-    lines = []
+    lines = ["const ccg_threads *const threads = &ccg_shared_threads;"] if printer.shared else []
     for slot, buffer in enumerate([*buffers, *external]):
         if buffer in used:
             const = "const " if buffer in (*inputs, *external) else ""

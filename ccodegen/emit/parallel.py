@@ -1,0 +1,144 @@
+"""Large independent loops as functions of their own, which threads of the caller's may share.
+
+    for i < 5000: y[i] = x[i]   →   struct m_copy_context { const float *x; float *y; };
+                                    static void m_copy_part(void *context, begin, end) { the loop }
+                                    …
+                                    ccg_in_parts(threads, 5000, m_copy_part, &context);
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ccodegen.emit.lines import fitted, indented
+from ccodegen.emit.names import Names
+from ccodegen.emit.statement import StatementPrinter
+from ccodegen.emit.types import memory_type
+from ccodegen.emit.used import used_variables
+from ccodegen.loop.cost import cost
+from ccodegen.loop.independence import independent
+from ccodegen.loop.ir import Alloc, Buffer, For, Let, LoopKind, Space, Stmt, Var
+from ccodegen.loop.rebuild import statements, used_buffers
+from ccodegen.loop.spelling import c_type
+
+HEADER = "ccg_threads.h"
+LOCAL_NAMES = ("threads", "context", "shared", "begin", "end", "last")
+"""Names of a kernel with parts that nothing else in it may have."""
+
+_LEAST_WORK = 200_000  # operations or bytes, some 20 µs: ten times what waking a thread takes
+_SLOW_OPERATOR = 10  # operations
+_CHUNK = 1024  # turns of a vector loop that stay together: whole vectors, whole cache lines
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one thread does of a loop: `function` over a `struct context` of what it uses."""
+
+    function: str
+    context: str
+
+
+def parallel_loops(body: Sequence[Stmt]) -> Iterator[For]:
+    """The outermost loops whose turns are worth sharing: of known number, proven independent, and
+    without use of the variables around them."""
+    for statement in body:
+        if not isinstance(statement, For) or not _is_worth_it(statement):
+            continue
+        if _can_be_shared(statement):
+            yield statement
+        else:
+            yield from parallel_loops(statement.body)
+
+
+def _is_worth_it(loop: For) -> bool:
+    counts = cost((loop,))
+    operations = counts.operations + _SLOW_OPERATOR * counts.transcendental
+    return max(operations, counts.bytes_read + counts.bytes_written) >= _LEAST_WORK
+
+
+def _can_be_shared(loop: For) -> bool:
+    if loop.kind is LoopKind.SERIAL or not isinstance(loop.extent, int) or loop.extent < 2:
+        return False
+    return all(b.space is not Space.LOCAL for b in _outer_buffers(loop)) and independent(loop)
+
+
+def _outer_buffers(loop: For) -> set[Buffer]:
+    """The buffers it uses and does not declare."""
+    declared = {s.buffer for s in statements(loop.body) if isinstance(s, Alloc)}
+    return used_buffers(loop.body) - declared
+
+
+class ParallelPrinter(StatementPrinter):
+    """Prints a kernel's statements with these loops as calls; `functions` has their definitions.
+
+    `parts`: by identity of the loop. `order`: of the kernel's buffers. `written`: those of them
+    that are not const.
+    """
+
+    def __init__(
+        self,
+        names: Names,
+        headers: set[str],
+        used: set[Var],
+        parts: dict[int, Part],
+        order: Sequence[Buffer],
+        written: set[Buffer],
+    ) -> None:
+        super().__init__(names, headers, used)
+        self._parts, self._order, self._written = parts, order, written
+        self.functions: list[str] = []
+
+    def loop(self, loop: For) -> list[str]:
+        part = self._parts.get(id(loop))
+        if part is None:
+            return super().loop(loop)
+        members = self._members(loop)
+        self.functions += _context(part, members)
+        self.functions += self._function(loop, part, members)
+        self.headers.add(HEADER)
+        values = ", ".join(name for _, name in members)
+        call = f"ccg_in_parts(threads, {_turns(loop)[0]}, {part.function}, &context);"
+        lines = [f"struct {part.context} context = {{{values}}};", call]
+        return ["{", *indented(lines), "}"]
+
+    def _members(self, loop: For) -> list[tuple[str, str]]:
+        """Type and name of what the loop uses from around it."""
+        buffers, used = _outer_buffers(loop), used_variables((loop,))
+        bound = {s.var for s in statements((loop,)) if isinstance(s, For | Let)}
+        variables = sorted(used - bound, key=lambda var: var.name)
+        pointers = [(self._pointer(b), self.name(b)) for b in self._order if b in buffers]
+        return pointers + [(f"{c_type(v.type)} ", self.name(v)) for v in variables]
+
+    def _pointer(self, buffer: Buffer) -> str:
+        return f"{'' if buffer in self._written else 'const '}{memory_type(buffer.type)} *"
+
+    def _function(self, loop: For, part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
+        count, chunk = _turns(loop)
+        var = self.name(loop.var)
+        lines = [f"const struct {part.context} *const shared = context;"]
+        for kind, name in members:
+            restricted = f"{kind}CCG_RESTRICT " if kind.endswith("*") else f"const {kind}"
+            lines.append(f"{restricted}{name} = shared->{name};")
+        first, last = "begin", "end"
+        if chunk > 1:
+            first, last = f"begin * {chunk}", "last"
+            limit = f"end < {count} ? end * {chunk} : {loop.extent}"
+            lines.append(f"const ptrdiff_t last = {limit};")
+        lines += ["CCG_SIMD"] if loop.kind is LoopKind.VECTOR else []
+        head = f"for (ptrdiff_t {var} = {first}; {var} < {last}; ++{var}) {{"
+        lines += [head, *indented(self.block(loop.body)), "}"]
+        prototype = f"static void {part.function}(void *context, ptrdiff_t begin, ptrdiff_t end)"
+        return [*fitted([prototype]), "{", *fitted(indented(lines)), "}", ""]
+
+
+def _context(part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
+    fields = (f"{kind}{name};" for kind, name in members)
+    return [f"struct {part.context} {{", *indented(list(fields)), "};", ""]
+
+
+def _turns(loop: For) -> tuple[int, int]:
+    """How many pieces can be shared out, and how many turns each has."""
+    assert isinstance(loop.extent, int)
+    chunk = _CHUNK if loop.kind is LoopKind.VECTOR else 1
+    return -(-loop.extent // chunk), chunk
