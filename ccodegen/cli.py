@@ -43,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CcodegenError as error:
         print(error, file=sys.stderr)
         return INPUT_ERROR
+    except MemoryError as error:
+        print(f"error: not enough memory: {error}", file=sys.stderr)
+        return INPUT_ERROR
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

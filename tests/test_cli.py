@@ -98,6 +98,9 @@ def test_dump_dir_gets_each_pass(program: str, tmp_path: Path) -> None:
     dumps = tmp_path / "dumps"
     assert cli.main(["compile", program, "--stop-after", "c", "--dump-dir", str(dumps)]) == 0
     assert (dumps / "00_input.hlo").is_file()
+    assert (dumps / "loop.txt").is_file()
+    (tmp_path / "file").write_text("")
+    assert cli.main(["compile", program, "--dump-dir", str(tmp_path / "file" / "dumps")]) == 1
 
 
 def test_verify_passes_per_output_and_per_kernel(
@@ -234,12 +237,25 @@ def test_usage_errors() -> None:
     assert usage_code() == 2
     assert usage_code("bogus") == 2
     assert usage_code("run") == 2
+    assert usage_code("run", "x", "--threads", "0") == 2
+    assert usage_code("run", "x", "--seed", "-1") == 2
 
 
 @pytest.mark.parametrize("command", [m.__name__.rpartition(".")[2] for m in cli.COMMANDS])
 def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert usage_code(command, "--help") == 0
     assert f"\n  ccodegen {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["run", "verify", "export"])
+def test_arrays_too_large_to_try(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "large.hlo"
+    size = f"f32[{2**40}]"
+    path.write_text(f"HloModule m\nENTRY e {{ ROOT x = {size} parameter(0) }}\n")
+    assert cli.main([command, str(path)]) == 1
+    assert "not enough memory" in capsys.readouterr().err
 
 
 def test_bugs_of_ours(

@@ -195,3 +195,18 @@ def test_unsupported_program_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises((UnsupportedError, InputError)):
         export(text, "x86-64", "m", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_names_that_would_break_out_of_c(compiler: str, tmp_path: Path) -> None:
+    needs(compiler)
+    hostile = r'*/ int evil; /* ??/ \" \\ \n #include \"x\" %s'
+    lines = ["HloModule int.main", "ENTRY while.1 {"]
+    for number, name in enumerate(("int", "main", "memory", "given_x", "step_run", "NULL", "I")):
+        metadata = f'metadata={{op_name="{hostile}" source_file="{hostile}" source_line=1}}'
+        lines.append(f"  {name} = f32[3] parameter({number}), {metadata}")
+    lines += ["  a = f32[3] add(int, main)", "  b = f32[3] add(memory, given_x)"]
+    lines += ["  c = f32[3] add(step_run, NULL)", "  d = f32[3] add(a, b)"]
+    lines += ["  e = f32[3] add(c, I)", f"  ROOT f = f32[3] add(d, e), {metadata}", "}"]
+    export("\n".join(lines), "x86-64", "step", tmp_path / "out")
+    assert make(tmp_path / "out", f"CC={compiler}").endswith("PASS\n")

@@ -74,7 +74,7 @@ def add_program(parser: argparse.ArgumentParser, target: str = "host") -> None:
         "--strict", action="store_true", help="the reference's bits, at the price of speed"
     )
     group.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="most threads of a call; default: 1"
+        "--threads", type=_count, default=1, metavar="N", help="most threads of a call; default: 1"
     )
     group.add_argument(
         "--dump-dir", type=Path, metavar="DIR", help="write the program after each pass there"
@@ -101,7 +101,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         help="an .npz with arrays in0, in1, … or one .npy per parameter, repeated; default:"
         " random arrays",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the random arrays; default: 0")
+    parser.add_argument("--seed", type=_natural, default=0, help="of the random arrays; default: 0")
 
 
 def options_of(args: argparse.Namespace) -> BuildOptions:
@@ -110,6 +110,8 @@ def options_of(args: argparse.Namespace) -> BuildOptions:
         constants |= {_parameter(k): v for k, v in load_npz(args.constants).items()}
     donate = tuple(map(_parameter, args.donate))
     target = load(args.target)
+    if args.dump_dir:
+        _make_folder(args.dump_dir)
     return BuildOptions(target, constants, donate, args.threads, args.strict, args.dump_dir)
 
 
@@ -184,6 +186,27 @@ def bytes_text(count: int) -> str:
         return f"{count} B"
     kilobytes = count / 1024
     return f"{kilobytes:.1f} KB" if kilobytes < 1024 else f"{kilobytes / 1024:.2f} MB"
+
+
+def _natural(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return value
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write the folder '{path}': {error.strerror}") from None
 
 
 def _numbered(file: str, named: dict[str, Array]) -> list[Array]:
