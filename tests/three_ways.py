@@ -74,23 +74,25 @@ def plain_target() -> Target:
 
 def check(
     program: Module | str,
-    *arguments: Array,
+    *arguments: Array | np.generic,
     strict: bool = False,
     donate: Sequence[Parameter] = (),
     target: Target | None = None,
-    compiler: Sequence[str] = ("gcc",),
 ) -> Build:
     """Asserts that all three ways agree: to the bit in strict mode, else within tolerance.
 
-    `program`: a module, or HLO text, of which the first line may be left out. Without arguments
-    the parameters get random values. Returns what was built.
+    In default mode the C is optimised by gcc. `program`: a module, or HLO text, of which the first
+    line may be left out. Without arguments the parameters get random values. Returns what was
+    built.
     """
     module = module_of(program)
-    given = arguments or tuple(random_arguments(module, np.random.default_rng(0)))
+    given = tuple(map(np.asarray, arguments))
+    given = given or tuple(random_arguments(module, np.random.default_rng(0)))
     chosen = target or plain_target()
-    prepared = prepare(Case(module, tuple(given), strict, tuple(donate)), chosen)
+    prepared = prepare(Case(module, given, strict, tuple(donate)), chosen)
     prepared.interpret()
-    library = CLibrary([prepared.built.program], chosen, strict, compiler)
+    compilers = ("tcc", "gcc") if strict else ("gcc",)
+    library = CLibrary([prepared.built.program], chosen, strict, compilers)
     prepared.compare(library.run(0, prepared.case.arguments), "compiled")
     return prepared.built
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -89,7 +90,9 @@ class _Linearizer:
     def _compute(self, instruction: Instruction, operands: list[Values]) -> Values:
         outputs = _fresh(instruction)
         pairs = []
-        for operand, leaf in overwritten_operands(instruction):
+        overwritten = overwritten_operands(instruction)
+        instruction = _with_own_operands(instruction, [operand for operand, _ in overwritten])
+        for operand, leaf in overwritten:
             (old,) = operands[operand]
             (copy,) = operands[operand] = (self._copied(old, instruction.name),)
             pairs.append((copy, outputs[leaf]))
@@ -217,6 +220,16 @@ def array_leaves(shape: Shape, instruction: Instruction) -> tuple[ArrayShape, ..
 
 def _read_by_others(old: Value | None, number: int, waiting: Mapping[int, Value]) -> bool:
     return any(n != number and value is old for n, value in waiting.items())
+
+
+def _with_own_operands(instruction: Instruction, numbers: Sequence[int]) -> Instruction:
+    """The instruction with operands that it overwrites apart from those that it only reads, even
+    where they are the same."""
+    operands = list(instruction.operands)
+    for number in numbers:
+        if operands.count(operands[number]) > 1:
+            operands[number] = replace(operands[number])
+    return instruction.with_operands(tuple(operands))
 
 
 def _fresh(instruction: Instruction) -> Values:

@@ -31,6 +31,9 @@ _MOST_MEMBERS = 400
 _MOST_INDIRECT = 64
 _MOST_INPUTS = 24
 _SMALL_CONCATENATE = 1024
+# How often the code of a kernel may hold a member. Slices of concatenates of slices … would
+# double it with each.
+_MOST_PLACES = 16
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,14 @@ class Rows:
 @dataclass(eq=False)
 class Group:
     """One kernel to be. `roots`: what it stores. `straight`: members that an output element reads
-    at its own index alone. `hero`: a contraction or an op that writes in a way of its own;
-    `before`: members that it reads."""
+    at its own index alone. `places`: the indices at which members are read, one number each.
+    `hero`: a contraction or an op that writes in a way of its own; `before`: members that it
+    reads."""
 
     roots: list[Instruction]
     members: dict[Instruction, None] = field(default_factory=dict)
     straight: set[Instruction] = field(default_factory=set)
+    places: dict[Instruction, frozenset[int]] = field(default_factory=dict)
     before: set[Instruction] = field(default_factory=set)
     hero: Instruction | None = None
     rows: Rows | None = None
@@ -154,6 +159,7 @@ class _Decider:
         group = Group([instruction])
         group.members[instruction] = None
         group.straight.add(instruction)
+        group.places[instruction] = frozenset({0})
         if instruction.op in CONTRACTIONS | {"dynamic-update-slice", "concatenate"}:
             group.hero = instruction
         if instruction.op == "reduce":
@@ -162,6 +168,7 @@ class _Decider:
         self.groups.append(group)
 
     def _join(self, instruction: Instruction, group: Group) -> None:
+        group.places[instruction] = self._places(instruction, group)
         group.members[instruction] = None
         self._groups_with.setdefault(instruction, []).append(group)
         if self._is_straight(instruction, group):
@@ -179,10 +186,26 @@ class _Decider:
         readers = [u for u in self._users[instruction] if u in group.members]
         return all(u in group.straight and opdef.get(u.op).elementwise for u in readers)
 
+    def _places(self, instruction: Instruction, group: Group) -> frozenset[int]:
+        """The indices at which the group would read the instruction: those of its elementwise
+        readers, and one of its own for each index of each other reader."""
+        if isinstance(instruction.shape, ArrayShape) and instruction.array_shape.rank == 0:
+            return frozenset({0})
+        found: set[int] = set()
+        for user in self._users[instruction]:
+            places = group.places.get(user, frozenset())
+            if opdef.get(user.op).elementwise:
+                found |= places
+            else:
+                found.update(hash((self._number(user), place)) for place in places)
+        return frozenset(found)
+
     def _fits(self, instruction: Instruction, group: Group) -> bool:
         """Whether the group's plan can compute the instruction too, at no undue cost."""
         indirect = len(group.members) - len(group.straight)
         if len(group.members) >= _MOST_MEMBERS or indirect >= _MOST_INDIRECT:
+            return False
+        if len(self._places(instruction, group)) > _MOST_PLACES:
             return False
         own = (o for o in instruction.operands if not is_written_out(o))
         if len({*group.inputs(), *own}) > _MOST_INPUTS:
@@ -232,7 +255,7 @@ class _Decider:
     def _may_read(self, user: Instruction, value: Instruction, group: Group) -> bool:
         """Whether a reader may compute the value itself each time it needs an element."""
         if group.hero is not None and (user is group.hero or user in group.before):
-            return _fits_before(group.hero, value)
+            return _fits_before(group.hero, value) and not self._reads_overwritten(value, group)
         if user.op == "reduce":
             rank = value.array_shape.rank
             return rank == 0 or value.array_shape.dimensions == rows_of(user).dimensions
@@ -242,6 +265,29 @@ class _Decider:
         if user.op in ("gather", "reduce-window", "dynamic-update-slice"):
             return value.op in _MOVEMENT or value.op == "iota"
         return True
+
+    def _reads_overwritten(self, value: Instruction, group: Group) -> bool:
+        """Whether the value needs elements that the hero may have overwritten before. Not so where
+        it reads the very window that is updated, and the update is made elementwise of it."""
+        hero = group.hero
+        if hero is None or hero.op != "dynamic-update-slice":
+            return False
+        if hero.operands[0] not in value.operands:
+            return False
+        target, update, *starts = hero.operands
+        window = update.array_shape.dimensions
+        if value.op != "dynamic-slice" or value.operands != (target, *starts):
+            return True
+        pending = [value]
+        while pending:
+            part = pending.pop()
+            if part.array_shape.dimensions != window:
+                return True
+            readers = [u for u in self._users[part] if u in group.members and u is not hero]
+            if not all(opdef.get(u.op).elementwise for u in readers):
+                return True
+            pending += readers
+        return False
 
     def _joins_as_output(self, instruction: Instruction, takers: list[Group]) -> bool:
         """Stored by a group that computes it anyway, where that makes no cycle."""

@@ -6,7 +6,6 @@ More with CCODEGEN_FULL=1.
 from __future__ import annotations
 
 import os
-import shutil
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from tests.random_modules import random_module
 from tests.three_ways import Array, Case, plain_target, prepare
 
 COUNT = 1000 if os.environ.get("CCODEGEN_FULL") == "1" else 30
-COMPILER = ("tcc",) if shutil.which("tcc") else ("gcc",)
 
 
 @pytest.mark.parametrize("first", [0, 50_000])
@@ -37,7 +35,7 @@ def run(seeds: range, exact: bool, strict: bool) -> None:
         batch = seeds[start - seeds.start :][:30]
         prepared = [prepare(case(seed, exact, strict), plain_target()) for seed in batch]
         programs = [p.built.program for p in prepared]
-        library = CLibrary(programs, plain_target(), strict, COMPILER)
+        library = CLibrary(programs, plain_target(), strict)
         for number, (seed, one) in enumerate(zip(batch, prepared, strict=True)):
             one.interpret()
             one.compare(library.run(number, one.case.arguments), f"seed {seed} compiled")
