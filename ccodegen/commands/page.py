@@ -116,7 +116,7 @@ def _row(instruction: Instruction, kernels: Mapping[str, str], links: _SourceLin
     inside = [i for computation in called for i in computation.instructions]
     shown = [i for i in inside if i.op != "parameter"]
     location = instruction.location
-    place = f"({Path(location.file).name}:{location.line})" if location else ""
+    place = f"({Path(location.file).name}:{location.line})" if location and location.line else ""
     return _Row(
         name=instruction.name,
         op=instruction.op,

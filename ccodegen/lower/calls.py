@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import PurePath
+from dataclasses import dataclass
 
-from ccodegen.hlo.ir import Instruction
-from ccodegen.hlo.shape import shape_text
 from ccodegen.loop.ir import Buffer, Kernel
 from ccodegen.lower.coalesce import Storage
 from ccodegen.lower.copies import copy_kernel
 from ccodegen.lower.kernel import build_kernel
+from ccodegen.lower.origins import Origin
 from ccodegen.lower.share import KernelTable
 from ccodegen.lower.step_job import StepJob, kernel_job, likeness
 from ccodegen.lower.steps import Compute, Copy, Step, Value
@@ -37,8 +35,11 @@ class _Made:
 
 
 class CallMaker:
-    def __init__(self, memory: Mapping[Value, Storage], target: Target, strict: bool) -> None:
+    def __init__(
+        self, memory: Mapping[Value, Storage], target: Target, strict: bool, origin: Origin
+    ) -> None:
         self._memory, self._target, self._strict = memory, target, strict
+        self._origin = origin
         self._table = KernelTable()
         self._made: dict[Hashable, _Made] = {}
 
@@ -71,22 +72,8 @@ class CallMaker:
 
     def _make(self, step: Compute, job: StepJob) -> _Made:
         name = step.instruction.name
-        kernel, buffers, scratch = build_kernel(name, job.job, origin(step.instruction))
+        kernel, buffers, scratch = build_kernel(name, job.job, self._origin(step.instruction))
         if kernel.body:
             kernel = self._table.add(kernel)
         order = {buffer: n for n, buffer in enumerate(job.storages)}
         return _Made(kernel, tuple(order[b] for b in buffers), scratch)
-
-
-def origin(instruction: Instruction) -> str:
-    """What an instruction is and where it comes from, for comments: no path but a file's name."""
-    metadata = instruction.metadata
-    text = f"{instruction.name} = {shape_text(instruction.shape, layouts=False)}"
-    if metadata.op_name:
-        text += f", {metadata.op_name}"
-    if metadata.source_file:
-        text += f" ({PurePath(metadata.source_file).name}:{metadata.source_line})"
-    elif instruction.location and not metadata.op_name:
-        location = instruction.location
-        text += f" ({replace(location, file=PurePath(location.file).name)})"
-    return text

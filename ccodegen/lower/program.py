@@ -21,10 +21,11 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.ir import Step as LoopStep
 from ccodegen.lower.assignment import Assignment, Block, assign, merged
-from ccodegen.lower.calls import Call, CallMaker, origin
+from ccodegen.lower.calls import Call, CallMaker
 from ccodegen.lower.coalesce import Storage, check, coalesce
 from ccodegen.lower.linearize import linearize
 from ccodegen.lower.liveness import Life, Lives, lives
+from ccodegen.lower.origins import Origin, origins
 from ccodegen.lower.steps import Branch, Compute, Loop, Step, StepProgram, Value, walk
 from ccodegen.target.model import Target
 
@@ -54,12 +55,12 @@ def lower(module: Module, options: LowerOptions) -> Lowered:
     life = lives(steps)
     memory = coalesce(steps, life)
     check(memory, life)
-    maker = CallMaker(memory, options.target, options.strict)
+    maker = CallMaker(memory, options.target, options.strict, origins(module))
     made = {step: maker.call(step) for step in walk(steps.steps)}
     calls = {step: call for step, call in made.items() if call is not None}
     assignment = _assign(memory, life, calls, options.target.abi.arena_alignment)
     buffers = _Buffers(memory, assignment)
-    writer = _Writer(memory, life, calls, buffers)
+    writer = _Writer(memory, life, calls, buffers, origins(module))
     arguments = _arguments(steps, memory, buffers, options.names)
     written = writer.steps(steps.steps)  # the buffers learn of constants here
     program = Program(
@@ -146,8 +147,10 @@ class _Writer:
         life: Lives,
         calls: Mapping[Step, Call],
         buffers: _Buffers,
+        origin: Origin,
     ) -> None:
         self._memory, self._life, self._calls, self._buffers = memory, life, calls, buffers
+        self._origin = origin
         self._scratch: list[tuple[Step, Buffer]] = []
 
     def steps(self, steps: Sequence[Step]) -> tuple[LoopStep, ...]:
@@ -175,18 +178,18 @@ class _Writer:
                 self.steps(step.condition),
                 self._buffer(step.predicate),
                 self.steps(step.body),
-                origin(step.instruction),
+                self._origin(step.instruction),
             )
         if isinstance(step, Branch):
             branches = tuple(self.steps(b) for b in step.branches)
-            return Switch(self._buffer(step.selector), branches, origin(step.instruction))
+            return Switch(self._buffer(step.selector), branches, self._origin(step.instruction))
         call = self._calls.get(step)
         if call is None:
             return None
         scratch = [self._buffers.scratch(step, b) for b in call.scratch]
         self._scratch += [(step, b) for b in scratch]
         buffers = (*(self._buffers.of(s) for s in call.storages), *scratch)
-        what = origin(step.instruction) if isinstance(step, Compute) else step.origin
+        what = self._origin(step.instruction) if isinstance(step, Compute) else step.origin
         return CallKernel(call.kernel, buffers, what)
 
 
