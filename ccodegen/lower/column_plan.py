@@ -1,24 +1,32 @@
 """Columns: reduces that keep the last dimension, a block of columns side by side.
 
 sum over rows of x[R, C]: for each block of columns, one accumulator a column; each row adds to
-all of them, which is a vector operation, and each column still adds its rows in order.
+all of them, which is a vector operation, and each column still adds its rows in order. The block
+is long, because memory is read best in long pieces, and takes several rows at a time, because its
+accumulators lie in the nearest cache.
 """
 
 from __future__ import annotations
 
 from ccodegen.loop.builder import apply, index
-from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Store
+from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.job import Work
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction
 
-_VECTORS_PER_BLOCK = 8
+_VECTORS_OF_ACCUMULATORS = 64
+_ROWS_TOGETHER = 4
+# In a fusion of more, the code of one row is long enough.
+_MOST_INSTRUCTIONS = 8
 
 
 def columns_fit(work: Work, reductions: tuple[Reduction, ...]) -> bool:
-    """Whether all reduces keep the last dimension, and every output has the kept shape."""
+    """Whether all reduces keep the last dimension, every output has the kept shape, and vectors
+    make it pay."""
     first = reductions[0]
     rank = len(first.dimensions)
+    if work.job.target.machine.vector_elements(first.types[0].bytes) == 1:
+        return False
     if rank - 1 not in first.kept or not first.reduced or first.dimensions[-1] < 2:
         return False
     kept = tuple(first.dimensions[d] for d in first.kept)
@@ -29,9 +37,9 @@ def columns_fit(work: Work, reductions: tuple[Reduction, ...]) -> bool:
 def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
     first = reductions[0]
     *outer, columns = (first.dimensions[d] for d in first.kept)
-    machine = work.job.target.machine
-    block = max(1, _VECTORS_PER_BLOCK * machine.vector_bytes // first.types[0].bytes)
-    block = min(block, columns)
+    vectors = max(1, _VECTORS_OF_ACCUMULATORS // sum(len(r.types) for r in reductions))
+    vector_elements = work.job.target.machine.vector_elements(first.types[0].bytes)
+    block = min(vectors * vector_elements, columns)
     with work.builder.loops(outer, "i", LoopKind.PARALLEL) as before:
         with work.builder.loop(columns // block, "block", LoopKind.PARALLEL) as number:
             start = apply("multiply", number, index(block))
@@ -73,20 +81,30 @@ def _accumulate(
     place: tuple[Index, Expr],
     width: int,
 ) -> None:
-    before, start = place
-    extents = [reduction.dimensions[d] for d in reduction.reduced]
-    with (
-        work.builder.loops(extents, "r") as turns,
-        work.builder.loop(width, "j", LoopKind.VECTOR) as j,
-    ):
-        at = reduction.input_index((*before, apply("add", start, j)), turns)
-        values = tuple(work.elements.value(i, at) for i in reduction.inputs)
-        old = tuple(Load(b, (j,)) for b in accumulators)
-        new = reduction.combine(work.elements, old, values)
-        if len(new) > 1:
-            new = tuple(work.builder.let(v, "new") for v in new)
-        for buffer, value in zip(accumulators, new, strict=True):
-            work.builder.emit(Store(buffer, (j,), value))
+    builder, before, start = work.builder, *place
+    *outer, extent = (reduction.dimensions[d] for d in reduction.reduced)
+    simple = len(reduction.inputs) == 1 and len(work.job.fused) <= _MOST_INSTRUCTIONS
+    together = _ROWS_TOGETHER if simple and extent >= _ROWS_TOGETHER else 1
+
+    def add(turns: Index, first: Expr, count: int) -> None:
+        """Combines `count` rows with the accumulators, one after the other, and one store."""
+        with builder.loop(width, "j", LoopKind.VECTOR) as j:
+            total: Values = tuple(Load(b, (j,)) for b in accumulators)
+            for n in range(count):
+                row = (*turns, apply("add", first, index(n)))
+                at = reduction.input_index((*before, apply("add", start, j)), row)
+                values = tuple(work.elements.value(i, at) for i in reduction.inputs)
+                total = reduction.combine(work.elements, total, values)
+            if len(total) > 1:
+                total = tuple(builder.let(v, "new") for v in total)
+            for buffer, value in zip(accumulators, total, strict=True):
+                builder.store(buffer, (j,), value)
+
+    with builder.loops(outer, "r") as turns:
+        with builder.loop(extent // together, "r") as r:
+            add(turns, apply("multiply", r, index(together)), together)
+        for rest in range(extent - extent % together, extent):
+            add(turns, index(rest), 1)
 
 
 def _remember(

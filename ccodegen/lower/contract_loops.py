@@ -162,4 +162,4 @@ def columns_are_contiguous(product: Product) -> bool:
 
 
 def _vector_elements(product: Product) -> int:
-    return max(1, product.work.job.target.machine.vector_bytes // product.type.bytes)
+    return product.work.job.target.machine.vector_elements(product.type.bytes)

@@ -21,13 +21,16 @@ _LEAST_COLUMNS = 4
 
 
 def contract_plan(work: Work, hero: Instruction) -> None:
-    """Tiles where packing pays; else along what lies side by side in memory."""
+    """Tiles where packing pays; else vectors along what lies side by side in memory."""
     product = Product(work, hero)
     tiles = tiling(product)
     if tiles is not None:
         contract_in_tiles(product, tiles)
         return
     shape = product.shape
+    if work.job.target.machine.vector_elements(product.type.bytes) == 1:
+        contract_plainly(product)
+        return
     many_columns = bool(shape.columns) and shape.columns[-1] >= _LEAST_COLUMNS
     if many_columns and columns_are_contiguous(product):
         contract_in_columns(product)
@@ -41,5 +44,4 @@ def _pays_in_lanes(product: Product) -> bool:
     depth = product.shape.depth
     if not depth or depth[-1] < _LEAST_DEPTH_FOR_LANES or not product.type.is_float:
         return False
-    has_vectors = product.work.job.target.machine.vector_bytes > product.type.bytes
-    return has_vectors and depth_is_contiguous(product)
+    return depth_is_contiguous(product)

@@ -51,7 +51,7 @@ def tiling(product: Product) -> Tiling | None:
     m, n, k = product.shape.sizes
     if product.type not in (ElementType.F32, ElementType.F64) or m * n * k < _LEAST_WORK:
         return None
-    if machine.vector_bytes <= product.type.bytes or m < 3 or n < 4 or k < 4:
+    if machine.vector_elements(product.type.bytes) == 1 or m < 3 or n < 4 or k < 4:
         return None
     rows, columns, _ = product.work.job.target.tile_size(product.type.bytes)
     rows = _evenly(m, rows)

@@ -126,7 +126,10 @@ def lane_count(work: Work, reduction: Reduction) -> int:
     if not reduction.reduced or reduction.reduced[-1] != len(reduction.dimensions) - 1:
         return 1
     extent = reduction.dimensions[-1]
-    lanes = _VECTORS_OF_LANES * work.job.target.machine.vector_bytes // reduction.types[0].bytes
+    vector_elements = work.job.target.machine.vector_elements(reduction.types[0].bytes)
+    if vector_elements == 1:
+        return 1
+    lanes = _VECTORS_OF_LANES * vector_elements
     while lanes > 1 and lanes * 2 > extent:
         lanes //= 2
     return lanes

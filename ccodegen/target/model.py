@@ -58,6 +58,11 @@ class Machine:
     f64: bool = True
     strict: bool = True
 
+    def vector_elements(self, element_bytes: int) -> int:
+        """How many elements a vector register holds: 1 where there are no vectors."""
+        has_vectors = self.vector_bytes > 4
+        return max(1, self.vector_bytes // element_bytes) if has_vectors else 1
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -128,7 +133,7 @@ class Target:
         """
         rows = self.tile.rows or (14 if self.machine.vector_registers >= 32 else 6)
         vectors = self.tile.vectors or 2
-        columns = vectors * max(1, self.machine.vector_bytes // element_bytes)
+        columns = vectors * self.machine.vector_elements(element_bytes)
         return rows, columns, self.tile.depth
 
     def compile_flags(self, strict: bool) -> tuple[str, ...]:
