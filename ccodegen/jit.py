@@ -26,6 +26,7 @@ from ccodegen.support.errors import InputError
 from ccodegen.target import Target, load
 
 _STAGES = ("hlo", "optimized", "loop", "c")
+_MOST_THREADS = 64  # what runtime_c/ccg_pool.h has room for
 
 
 class Executable:
@@ -81,7 +82,8 @@ def compile(
     `source`: anything that `ccodegen.read` takes. `constants`: arrays for parameters, bound at
     compile time. `donate`: parameters whose memory an output of equal shape and type takes over.
     Both name parameters by their flat number in the HLO entry before any binding, by HLO name or
-    by JAX argument path. `threads`: at most so many in a call. `strict`: the evaluator's bits.
+    by JAX argument path. `threads`: at most so many, up to 64, share a call's work; the bits stay
+    the same. `strict`: the evaluator's bits.
 
     Raises InputError for a wrong program or option, UnsupportedError for what we cannot compile.
     """
@@ -89,6 +91,8 @@ def compile(
     if not chosen.runner.in_process:
         hint = f"write a package for it: ccodegen.export(source, target='{chosen.name}')"
         raise InputError(f"target {chosen.name} does not run in this process", hint=hint)
+    if not 1 <= threads <= _MOST_THREADS:
+        raise InputError(f"threads must be 1 to {_MOST_THREADS}, not {threads}")
     options = BuildOptions(chosen, dict(constants or {}), tuple(donate), threads, strict)
 
     def stages() -> Build:

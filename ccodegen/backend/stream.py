@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ class HostStreamExecutor:
     def __init__(self, library: Path, signature: Signature, constants: Sequence[Any]) -> None:
         self._library = _FFI.dlopen(str(library))
         self._entry = getattr(self._library, ENTRY)
+        # At exit it stays: a thread that nobody waits for may be in it.
+        weakref.finalize(self, _FFI.dlclose, self._library).atexit = False
         self._from_buffer = _FFI.from_buffer
         self._state = _ThreadState(signature, constants)
 

@@ -41,7 +41,7 @@ class Part:
 
 def parallel_loops(body: Sequence[Stmt]) -> Iterator[For]:
     """The outermost loops whose turns are worth sharing: of known number, proven independent, and
-    without use of the variables around them."""
+    without use of arrays that the kernel declares around them."""
     for statement in body:
         if not isinstance(statement, For) or not _is_worth_it(statement):
             continue
@@ -58,9 +58,10 @@ def _is_worth_it(loop: For) -> bool:
 
 
 def _can_be_shared(loop: For) -> bool:
-    if loop.kind is LoopKind.SERIAL or not isinstance(loop.extent, int) or loop.extent < 2:
+    if not isinstance(loop.extent, int) or loop.extent < 2:
         return False
-    return all(b.space is not Space.LOCAL for b in _outer_buffers(loop)) and independent(loop)
+    local = any(b.space is Space.LOCAL for b in _outer_buffers(loop))
+    return not local and independent(loop, calls=True)
 
 
 def _outer_buffers(loop: For) -> set[Buffer]:

@@ -28,18 +28,19 @@ from ccodegen.loop.ranges import EVERYTHING, Interval, interval, point
 Body: TypeAlias = tuple[Stmt, ...]
 
 
-def independent(loop: For) -> bool:
+def independent(loop: For, calls: bool = False) -> bool:
     """True only where it is proven: each buffer that outlives a turn and is written has a
     dimension whose index is c * var + rest in every access, where the rest varies by less than c.
 
     Independent: `for i: for j: out[i * 4 + j] = x[j]` with j < 4. Dependent: `sum = sum + x[i]`.
+    `calls`: loops with library calls are asked about too; such a call may touch all of a buffer.
     """
     accesses = _Accesses()
     accesses.collect(loop.body)
-    if accesses.calls:
-        return False
     accesses.ranges[loop.var] = EVERYTHING
     outer = accesses.written - accesses.allocated
+    if accesses.calls and (not calls or outer & accesses.called):
+        return False
     return all(accesses.stay_apart(accesses.indices[buffer], loop.var) for buffer in outer)
 
 
@@ -52,6 +53,7 @@ class _Accesses:
     allocated: set[Buffer] = field(default_factory=set)
     ranges: dict[Var, int | Interval] = field(default_factory=dict)
     values: dict[Var, Expr] = field(default_factory=dict)
+    called: set[Buffer] = field(default_factory=set)
     calls: bool = False
 
     def collect(self, body: Body) -> None:
@@ -61,7 +63,7 @@ class _Accesses:
     def _statement(self, statement: Stmt) -> None:
         match statement:
             case For(var, extent, body):
-                self.ranges[var] = extent if isinstance(extent, int) else Interval(low=0)
+                self.ranges[var] = extent if isinstance(extent, int) else self._turns(extent)
                 self._loads(*(() if isinstance(extent, int) else (extent,)))
                 self.collect(body)
             case If(condition, then, orelse):
@@ -80,6 +82,13 @@ class _Accesses:
                 self._loads(*indices, value)
             case CallC():
                 self.calls = True
+                self.called.update(statement.buffers)
+                self.written.update(statement.buffers[n] for n in statement.writes)
+                self._loads(*statement.scalars)
+
+    def _turns(self, extent: Expr) -> Interval:
+        """The turns of a loop of computed extent."""
+        return Interval(0, max(interval(extent, self.ranges).high - 1, 0))
 
     def _loads(self, *expressions: Expr) -> None:
         for load in loads(*expressions):

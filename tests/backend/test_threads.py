@@ -1,0 +1,139 @@
+"""Programs that share a call's work among threads: the same bits, and no trouble around them."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ccodegen
+from ccodegen.emit.table import emit_table
+from ccodegen.support.errors import InputError
+from ccodegen.target import load
+
+ADD = "add { p = f32[] parameter(0)\n q = f32[] parameter(1)\n ROOT s = f32[] add(p, q) }\n"
+PROGRAMS = {
+    "elementwise": """ENTRY e {
+        x = f32[300007] parameter(0)
+        y = f32[300007] parameter(1)
+        product = f32[300007] multiply(x, y)
+        power = f32[300007] exponential(product)
+        ROOT r = f32[300007] add(power, y)
+    }""",
+    "rows": ADD + """ENTRY e {
+        x = f32[301,1000] parameter(0)
+        zero = f32[] constant(0)
+        ROOT r = f32[301] reduce(x, zero), dimensions={1}, to_apply=add
+    }""",
+    "columns": ADD + """ENTRY e {
+        x = f32[301,3000] parameter(0)
+        zero = f32[] constant(0)
+        ROOT r = f32[3000] reduce(x, zero), dimensions={0}, to_apply=add
+    }""",
+    "matrix-vector": """ENTRY e {
+        x = f32[501,700] parameter(0)
+        y = f32[700] parameter(1)
+        ROOT r = f32[501] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    }""",
+    "matrix-matrix": """ENTRY e {
+        x = f32[251,300] parameter(0)
+        y = f32[300,190] parameter(1)
+        ROOT r = f32[251,190] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    }""",
+    "batches": """ENTRY e {
+        x = f32[5,70,90] parameter(0)
+        y = f32[5,90,64] parameter(1)
+        ROOT r = f32[5,70,64] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0},
+            lhs_contracting_dims={2}, rhs_contracting_dims={1}
+    }""",
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        path = tmp_path_factory.mktemp("cache")
+        patch.setenv("CCODEGEN_CACHE_DIR", str(path))
+        yield path
+
+
+def arguments(name: str) -> list[Any]:
+    module = ccodegen.read(PROGRAMS[name])
+    random = np.random.default_rng(0)
+    shapes = (parameter.shape.dimensions for parameter in module.entry.parameters)
+    return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_same_bits(name: str, strict: bool) -> None:
+    given = arguments(name)
+    alone = ccodegen.compile(PROGRAMS[name], strict=strict)
+    expected = alone(*given)
+    for threads in (2, 3):
+        exe = ccodegen.compile(PROGRAMS[name], threads=threads, strict=strict)
+        for _ in range(3):
+            np.testing.assert_array_equal(exe(*given), expected)
+
+
+@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {"batches"}))
+def test_work_is_shared(name: str) -> None:
+    program = ccodegen.compile(PROGRAMS[name]).build.program
+    units = emit_table(program, load("host"), threads=2).units
+    assert any("ccg_in_parts(threads, " in unit.text for unit in units)
+    assert "CCG_POOL(2)" in units[0].text
+
+
+def test_callers_on_several_threads() -> None:
+    exe = ccodegen.compile(PROGRAMS["elementwise"], threads=2)
+    given = arguments("elementwise")
+    expected = exe(*given)
+    wrong: list[int] = []
+
+    def run(number: int) -> None:
+        for _ in range(20):
+            if not np.array_equal(exe(*given), expected):
+                wrong.append(number)
+
+    callers = [threading.Thread(target=run, args=(n,)) for n in range(3)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert wrong == []
+
+
+def test_a_forked_process_works_alone() -> None:
+    exe = ccodegen.compile(PROGRAMS["rows"], threads=2)
+    given = arguments("rows")
+    expected = exe(*given)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if np.array_equal(exe(*given), expected) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_unloading_ends_the_threads() -> None:
+    def count() -> int:
+        return len(os.listdir("/proc/self/task"))
+
+    gc.collect()
+    before = count()
+    exe = ccodegen.compile(PROGRAMS["columns"], threads=3)
+    exe(*arguments("columns"))
+    assert count() == before + 2
+    del exe
+    gc.collect()
+    assert count() == before
+
+
+@pytest.mark.parametrize("threads", [0, -1, 65])
+def test_impossible_numbers_of_threads_are_errors(threads: int) -> None:
+    with pytest.raises(InputError, match="threads"):
+        ccodegen.compile(PROGRAMS["rows"], threads=threads)
