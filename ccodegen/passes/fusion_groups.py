@@ -17,8 +17,9 @@ from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.ops.cost import is_dear
 from ccodegen.ops.creation import Constant
-from ccodegen.ops.movement import Broadcast
+from ccodegen.ops.movement import Broadcast, Slice
 from ccodegen.ops.reduce import Reduce
+from ccodegen.passes.constants import uniform
 
 CONTRACTIONS = frozenset({"dot", "convolution"})
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
@@ -255,7 +256,10 @@ class _Decider:
     def _may_read(self, user: Instruction, value: Instruction, group: Group) -> bool:
         """Whether a reader may compute the value itself each time it needs an element."""
         if group.hero is not None and (user is group.hero or user in group.before):
-            return _fits_before(group.hero, value) and not self._reads_overwritten(value, group)
+            is_update = user.op == "dynamic-update-slice" and value is user.operands[1]
+            if is_update and self._reads_overwritten(value, user):
+                return False
+            return _fits_before(group.hero, value)
         if user.op == "reduce":
             rank = value.array_shape.rank
             return rank == 0 or value.array_shape.dimensions == rows_of(user).dimensions
@@ -266,27 +270,22 @@ class _Decider:
             return value.op in _MOVEMENT or value.op == "iota"
         return True
 
-    def _reads_overwritten(self, value: Instruction, group: Group) -> bool:
-        """Whether the value needs elements that the hero may have overwritten before. Not so where
-        it reads the very window that is updated, and the update is made elementwise of it."""
-        hero = group.hero
-        if hero is None or hero.op != "dynamic-update-slice":
-            return False
-        if hero.operands[0] not in value.operands:
-            return False
-        target, update, *starts = hero.operands
-        window = update.array_shape.dimensions
-        if value.op != "dynamic-slice" or value.operands != (target, *starts):
-            return True
-        pending = [value]
+    def _reads_overwritten(self, update: Instruction, hero: Instruction) -> bool:
+        """Whether making the update reads elements that dynamic-update-slice may have overwritten
+        before. Not so where it is made elementwise of the very window that is updated."""
+        target = self._ancestors[hero.operands[0]]
+        pending = [update]
         while pending:
             part = pending.pop()
-            if part.array_shape.dimensions != window:
+            if part is hero.operands[0]:
                 return True
-            readers = [u for u in self._users[part] if u in group.members and u is not hero]
-            if not all(opdef.get(u.op).elementwise for u in readers):
+            reads = self._ancestors[part] & target == target
+            if not reads or not is_fusible(part) or _is_window(part, hero):
+                continue
+            same = part.array_shape.dimensions == update.array_shape.dimensions
+            if not same or not opdef.get(part.op).elementwise:
                 return True
-            pending += readers
+            pending += part.operands
         return False
 
     def _joins_as_output(self, instruction: Instruction, takers: list[Group]) -> bool:
@@ -379,6 +378,21 @@ def _is_per_row(value: Instruction, broadcast: Instruction) -> bool:
         pending += new
         seen.update(new)
     return False
+
+
+def _is_window(value: Instruction, update: Instruction) -> bool:
+    """Whether the value is what dynamic-update-slice is to overwrite."""
+    target, _, *starts = update.operands
+    if value.op == "dynamic-slice":
+        return value.operands == (target, *starts)
+    if not isinstance(value.attributes, Slice):
+        return False
+    places = [uniform(s) for s in starts]
+    parts = value.attributes.slice
+    return all(
+        place is not None and int(place) == part.start and part.stride == 1
+        for place, part in zip(places, parts, strict=True)
+    )
 
 
 def _fits_before(hero: Instruction, value: Instruction) -> bool:

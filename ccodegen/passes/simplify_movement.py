@@ -12,12 +12,14 @@ from ccodegen.passes.rules import (
     merged,
     place,
     reshape,
+    scatter,
     slice,
     squeeze,
 )
 
 _RULES = merged(
-    module.RULES for module in (degenerate, reshape, broadcast, slice, assembly, place, squeeze)
+    module.RULES
+    for module in (degenerate, reshape, broadcast, slice, assembly, place, scatter, squeeze)
 )
 
 

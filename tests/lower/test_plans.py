@@ -95,6 +95,10 @@ KERNELS = {
       i = s32[] parameter(2)  z = s32[] constant(0)  n = f32[6,3] negate(x)
       w = f32[2,3] dynamic-slice(n, i, z), dynamic_slice_sizes={2,3}  a = f32[2,3] add(w, v)
       ROOT d = f32[6,3] dynamic-update-slice(n, a, i, z)""",
+    "update by the window itself, at a known place": """x = f32[6,3] parameter(0)
+      v = f32[2,3] parameter(1)  i = s32[] constant(1)  z = s32[] constant(0)
+      n = f32[6,3] negate(x)  w = f32[2,3] slice(n), slice={[1:3],[0:3]}  a = f32[2,3] add(w, v)
+      ROOT d = f32[6,3] dynamic-update-slice(n, a, i, z)""",
     "update by another window": """x = f32[6,3] parameter(0)  i = s32[] parameter(1)
       z = s32[] constant(0)  n = f32[6,3] negate(x)
       w = f32[2,3] dynamic-slice(n, z, z), dynamic_slice_sizes={2,3}

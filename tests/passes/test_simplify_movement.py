@@ -195,3 +195,36 @@ def test_reduce_of_a_size_one_dimension_adds_the_init_value_if_strict() -> None:
     rewrites(before, after, simplify_movement, STRICT)
     after = "x = f32[4,1] parameter(0)\n ROOT v = f32[4] reshape(x)"
     rewrites(before, after, simplify_movement, DEFAULT, exact=False)
+
+
+WINDOW = "x = f32[4,5] parameter(0)\n u = f32[2,3] parameter(1)\n"
+COMBINERS = {
+    "set": "set { a = f32[] parameter(0)\n ROOT b = f32[] parameter(1) }\n",
+    "add": ADD,
+}
+STARTS = "i = s32[] constant(1)\n j = s32[] constant(2)\n"
+
+
+def scattered(indices: str, combiner: str) -> str:
+    return (
+        f"{COMBINERS[combiner]}ENTRY e {{ {WINDOW} i = s32[2] constant({indices})\n"
+        f"ROOT q = f32[4,5] scatter(x, i, u), to_apply={combiner}, update_window_dims={{0,1}},\n"
+        "inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=0 }"
+    )
+
+
+def test_scatter_that_sets_one_window_is_an_update() -> None:
+    after = f"{WINDOW}{STARTS} ROOT q = f32[4,5] dynamic-update-slice(x, u, i, j)"
+    rewrites(scattered("{1,2}", "set"), after, simplify_movement)
+
+
+def test_scatter_that_adds_to_one_window_is_an_update() -> None:
+    after = (
+        f"{WINDOW}{STARTS} s = f32[2,3] dynamic-slice(x, i, j), dynamic_slice_sizes={{2,3}}\n"
+        "w = f32[2,3] add(s, u)\n ROOT q = f32[4,5] dynamic-update-slice(x, w, i, j)"
+    )
+    rewrites(scattered("{1,2}", "add"), after, simplify_movement)
+
+
+def test_scatter_out_of_bounds_drops_its_window() -> None:
+    leaves_alone(scattered("{3,2}", "set"), simplify_movement)
