@@ -62,4 +62,12 @@ def inferred_shape(
     if definition.infer is None:
         message = f"the result shape of {definition.opcode} does not follow from its operands"
         raise InputError(message, hint="write the shape before the opcode")
-    return definition.infer(tuple(o.shape for o in operands), attributes)
+    return definition.infer(taken_shapes(definition, operands, attributes), attributes)
+
+
+def taken_shapes(
+    definition: OpDef, operands: tuple[Instruction, ...], attributes: Attributes
+) -> tuple[Shape, ...]:
+    """The operands' shapes, in the precision in which the op takes them."""
+    shapes = tuple(o.shape for o in operands)
+    return definition.takes(shapes, attributes) if definition.takes else shapes

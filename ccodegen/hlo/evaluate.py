@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from ccodegen.hlo import opdef
-from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.effects import has_side_effect
+from ccodegen.hlo.ir import Computation, Instruction, Module, post_order
+from ccodegen.hlo.precision import settled
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
 from ccodegen.support.errors import InputError, InternalError, UnsupportedError
 
@@ -29,7 +31,7 @@ def evaluate(module: Module, *arguments: Any) -> Any:
     UnsupportedError for an op that has no reference yet.
     """
     values = bind_arguments([p.shape for p in module.entry.parameters], arguments)
-    return Evaluator().call(module.entry, *values)
+    return Evaluator().call(settled(module).entry, *values)
 
 
 @dataclass(frozen=True)
@@ -161,10 +163,13 @@ def _fits(shape: ArrayShape, dimensions: tuple[int, ...]) -> bool:
 
 
 def _steps(computation: Computation) -> Iterator[_Step]:
+    """Dead code is left out."""
+    effects = tuple(r for r in computation.side_roots if has_side_effect(r))
+    needed = post_order((*effects, computation.root))
     last_user: dict[Instruction, Instruction] = {}
-    for instruction in computation.instructions:
+    for instruction in needed:
         last_user.update(dict.fromkeys(instruction.operands, instruction))
-    for instruction in computation.instructions:
+    for instruction in needed:
         if instruction.op == "parameter":
             continue
         definition = opdef.get(instruction.op)

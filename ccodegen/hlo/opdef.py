@@ -14,6 +14,7 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import Shape
 
 Infer: TypeAlias = Callable[[tuple[Shape, ...], Any], Shape]
+Takes: TypeAlias = Callable[[tuple[Shape, ...], Any], tuple[Shape, ...]]
 Evaluate: TypeAlias = Callable[..., Any]
 
 
@@ -25,6 +26,8 @@ class OpDef:
     `infer(operand shapes, attributes)`: the result shape. Raises InputError with a sentence for
     people when operands or attributes are wrong. None where the text's shape is to be believed
     (constant, parameter, infeed, custom-call, …); then `check(instruction)` may still object.
+    `takes(operand shapes, attributes)`: the shapes as which it takes its operands, where floats may
+    come in another precision (`hlo.precision` converts them). None: as they are.
     `evaluate(evaluator, instruction, *operand values)`: the NumPy reference; a value is an
     ndarray, or a tuple of values. None: not supported by the evaluator yet.
     `element(scope, instruction, index)`: the scalar value(s) at an output index, as loop IR; such
@@ -40,6 +43,7 @@ class OpDef:
     arity: tuple[int, int | None] = (1, 1)
     infer: Infer | None = None
     check: Callable[[Instruction], None] | None = None
+    takes: Takes | None = None
     evaluate: Evaluate | None = None
     element: Callable[..., Any] | None = None
     nest: Callable[..., None] | None = None

@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 from ccodegen.hlo import opdef
-from ccodegen.hlo.checks import check_arity, inferred_shape, located
+from ccodegen.hlo.checks import check_arity, inferred_shape, located, taken_shapes
 from ccodegen.hlo.ir import Alias, Computation, Instruction, Module
 from ccodegen.hlo.limits import check_dimensions
 from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape, leaves
+from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError
 
-# Their result's element type is a choice of the text: it is the type that sums are kept in.
-_DECLARED_TYPE = frozenset(("dot", "ragged-dot", "scaled-dot", "convolution"))
+Agree: TypeAlias = Callable[[ElementType, ElementType], bool]
+
+# Their result's element type is a choice of the text: it is the type that sums are given in.
+DECLARED_TYPE = frozenset(("dot", "ragged-dot", "scaled-dot", "convolution"))
+# They hand on values that they do not look at, and so cannot round.
+_HANDED_ON = frozenset(
+    {
+        "add-dependency",
+        "async-done",
+        "async-update",
+        "call",
+        "conditional",
+        "copy-done",
+        "copy-start",
+        "domain",
+        "fusion",
+        "get-tuple-element",
+        "opt-barrier",
+        "recv-done",
+        "send",
+        "tuple",
+        "while",
+    }
+)
 
 
-def verify(module: Module) -> None:
+def verify(module: Module, mixed_precision: bool = True) -> None:
     """Raises InputError, located at the instruction, for the first thing that is wrong.
 
     Checked are each op's operands, attributes and result shape, parameters, and aliases. Names
     need not be unique, and cycles cannot be: an instruction is made from its operands, control
-    predecessors and called computations.
+    predecessors and called computations. `mixed_precision`: an op may be said to give floats of
+    another precision than its operands say, as programs may (`passes.settle_types`).
     """
     for computation in module.computations:
-        _verify_computation(computation)
+        _verify_computation(computation, mixed_precision)
     _verify_aliases(module)
 
 
-def _verify_computation(computation: Computation) -> None:
+def _verify_computation(computation: Computation, mixed_precision: bool) -> None:
     for number, parameter in enumerate(computation.parameters):
         if parameter.op != "parameter":
             message = f"parameter {number} of '{computation.name}' is the op {parameter.op}"
@@ -41,10 +67,10 @@ def _verify_computation(computation: Computation) -> None:
             message = f"'{instruction.name}' is not a parameter of '{computation.name}'"
             raise InputError(message, instruction.location)
         with located(instruction.location):
-            _verify_instruction(instruction)
+            _verify_instruction(instruction, mixed_precision)
 
 
-def _verify_instruction(instruction: Instruction) -> None:
+def _verify_instruction(instruction: Instruction, mixed_precision: bool) -> None:
     definition = opdef.find(instruction.op)
     if definition is None:
         raise InputError(f"unknown opcode '{instruction.op}'")
@@ -53,12 +79,21 @@ def _verify_instruction(instruction: Instruction) -> None:
     check_arity(definition, len(instruction.operands))
     _check_sizes(instruction.shape)
     if definition.infer is not None:
+        if not mixed_precision:
+            _check_precision(instruction, definition)
         inferred = inferred_shape(definition, instruction.operands, instruction.attributes)
-        if not compatible(instruction.shape, inferred, instruction.op in _DECLARED_TYPE):
+        if not compatible(instruction.shape, inferred, _agreement(instruction.op, mixed_precision)):
             message = f"{instruction.op} gives {inferred}, but '{instruction.name}' is said to be "
             raise InputError(message + str(instruction.shape), hint="mend or drop the shape")
     if definition.check is not None:
         definition.check(instruction)
+
+
+def _check_precision(instruction: Instruction, definition: opdef.OpDef) -> None:
+    taken = taken_shapes(definition, instruction.operands, instruction.attributes)
+    if any(o.shape != wanted for o, wanted in zip(instruction.operands, taken, strict=True)):
+        listed = ", ".join(str(o.shape) for o in instruction.operands)
+        raise InputError(f"{instruction.op} takes operands of one precision, not {listed}")
 
 
 def _check_sizes(shape: Shape) -> None:
@@ -67,18 +102,29 @@ def _check_sizes(shape: Shape) -> None:
             check_dimensions(leaf.dimensions)
 
 
-def compatible(declared: Shape, inferred: Shape, any_type: bool = False) -> bool:
+def _agreement(op: str, mixed_precision: bool) -> Agree:
+    """How near the declared element type of an op's result must come to the inferred one."""
+    if op in DECLARED_TYPE:
+        return lambda declared, inferred: True
+    return operator.is_ if op in _HANDED_ON or not mixed_precision else _same_but_precision
+
+
+def _same_but_precision(declared: ElementType, inferred: ElementType) -> bool:
+    return declared is inferred or (declared.is_float and inferred.is_float)
+
+
+def compatible(declared: Shape, inferred: Shape, agree: Agree = operator.is_) -> bool:
     """Whether the shapes are the same but for layouts, and for which dimensions are dynamic.
 
-    An unbounded dimension agrees with any. `any_type`: element types may differ.
+    An unbounded dimension agrees with any. `agree` compares element types.
     """
     if isinstance(declared, TupleShape) and isinstance(inferred, TupleShape):
         return len(declared.elements) == len(inferred.elements) and all(
-            compatible(a, b, any_type)
+            compatible(a, b, agree)
             for a, b in zip(declared.elements, inferred.elements, strict=True)
         )
     if isinstance(declared, ArrayShape) and isinstance(inferred, ArrayShape):
-        same_type = any_type or declared.element_type is inferred.element_type
+        same_type = agree(declared.element_type, inferred.element_type)
         return same_type and _same_sizes(declared.dimensions, inferred.dimensions)
     return declared == inferred
 

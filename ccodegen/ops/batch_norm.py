@@ -17,6 +17,7 @@ from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
 from ccodegen.ops.arithmetic import ArrayArithmetic
 from ccodegen.ops.fold import Array
+from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, picked, require
 
 
@@ -150,6 +151,7 @@ register(
         BatchNorm,
         arity=(3, 3),
         infer=infer_training,
+        takes=of_one_precision(),
         evaluate=evaluate_training,
     )
 )
@@ -159,6 +161,7 @@ register(
         BatchNorm,
         arity=(5, 5),
         infer=infer_inference,
+        takes=of_one_precision(),
         evaluate=evaluate_inference,
     )
 )
@@ -168,6 +171,7 @@ register(
         BatchNorm,
         arity=(5, 5),
         infer=infer_grad,
+        takes=of_one_precision(),
         evaluate=evaluate_grad,
     )
 )

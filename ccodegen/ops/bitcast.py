@@ -1,7 +1,8 @@
 """bitcast: the same memory read as another shape, so what it means depends on both layouts.
 
 Logically: the operand's elements in the order in which they lie in memory, taken as the elements of
-the result in the order in which those lie in memory.
+the result in the order in which those lie in memory. Tiles may pad that memory, so that arrays of
+several sizes take the same; where that is so, the value is not defined by the shapes alone.
 """
 
 from __future__ import annotations
@@ -28,12 +29,27 @@ def check(instruction: Instruction) -> None:
     if not isinstance(instruction.shape, ArrayShape):
         return
     operand, result = arrays("bitcast", [instruction.operands[0].shape, instruction.shape])
-    sizes = [s.size * bits.width(s.element_type) for s in (operand, result)]
+    sizes = [_bits(s) for s in (operand, result)]
     open_size = min((0, *operand.dimensions, *result.dimensions)) < 0
     require(
-        sizes[0] == sizes[1] or open_size,
+        sizes[0] == sizes[1] or open_size or _is_tiled(operand) or _is_tiled(result),
         f"bitcast of {operand}, which has {sizes[0]} bits, to {result}, which has {sizes[1]}",
     )
+
+
+def _bits(shape: ArrayShape) -> int:
+    return shape.size * bits.width(shape.element_type)
+
+
+def _is_tiled(shape: ArrayShape) -> bool:
+    return shape.layout is not None and "T(" in shape.layout.suffix
+
+
+def _check_unpadded(instruction: Instruction) -> None:
+    source, result = instruction.operands[0].array_shape, instruction.array_shape
+    if _bits(source) != _bits(result):
+        message = f"bitcast of {source} to {result}, whose tiles are padded"
+        raise UnsupportedError(message, instruction.location)
 
 
 def major_to_minor(shape: ArrayShape) -> tuple[int, ...]:
@@ -44,6 +60,7 @@ def major_to_minor(shape: ArrayShape) -> tuple[int, ...]:
 
 
 def evaluate(evaluator: Any, instruction: Instruction, value: Array) -> Array:
+    _check_unpadded(instruction)
     source, result = instruction.operands[0].array_shape, instruction.array_shape
     memory = value.transpose(major_to_minor(source)).reshape(-1)
     memory = _reinterpreted(memory, result)
@@ -60,6 +77,7 @@ def _reinterpreted(memory: Array, result: ArrayShape) -> Array:
 
 
 def element(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
+    _check_unpadded(instruction)
     source, result = instruction.operands[0].array_shape, instruction.array_shape
     order = major_to_minor(result)
     position = linearize([index[d] for d in order], [result.dimensions[d] for d in order])

@@ -15,6 +15,7 @@ from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.elementwise import common_shape
 from ccodegen.ops.lowering import ElementScope
+from ccodegen.ops.precision import for_parameters
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
 
@@ -166,6 +167,10 @@ def infer_map(shapes: tuple[Shape, ...], attributes: Map) -> ArrayShape:
     return common_shape("map", found, result.element_type)
 
 
+def takes_for_map(shapes: tuple[Shape, ...], attributes: Map) -> tuple[Shape, ...]:
+    return for_parameters(shapes, attributes.to_apply.parameters)
+
+
 def evaluate_map(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
     return evaluator.call(attributes_of(instruction, Map).to_apply, *values)
 
@@ -194,6 +199,7 @@ register(
         Map,
         (1, None),
         infer=infer_map,
+        takes=takes_for_map,
         evaluate=evaluate_map,
         element=element_map,
         elementwise=True,

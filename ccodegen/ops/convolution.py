@@ -26,11 +26,12 @@ from ccodegen.hlo.attributes import (
 )
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
-from ccodegen.hlo.shape import ArrayShape
+from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops import contraction
 from ccodegen.ops.fold import Array
+from ccodegen.ops.precision import widened
 from ccodegen.ops.shape_checks import arrays, require, window_dimensions
 from ccodegen.ops.window import dilated_and_padded, input_index, strided
 
@@ -94,11 +95,12 @@ class ConvolutionSizes:
         return window_dimensions("convolution", self.attributes.window, self.input_spatial)
 
 
-def check(instruction: Instruction) -> None:
-    lhs, rhs = arrays("convolution", [o.shape for o in instruction.operands])
-    (result,) = arrays("convolution", [instruction.shape])
-    sizes = ConvolutionSizes(_attributes(instruction), lhs, rhs)
-    _check_ranks(sizes, result)
+def infer(shapes: tuple[Shape, ...], attributes: Convolution) -> ArrayShape:
+    """Dimensions that `dim_labels` leave open (`?`) are of size 1."""
+    lhs, rhs = arrays("convolution", widened(shapes))
+    sizes = ConvolutionSizes(attributes, lhs, rhs)
+    rank = 2 + len(sizes.labels.output_spatial) + sizes.labels.unknown[2]
+    _check_ranks(sizes, rank)
     _check_groups(sizes)
     spatial = [rhs.dimensions[d] for d in sizes.labels.kernel_spatial]
     require(
@@ -106,30 +108,33 @@ def check(instruction: Instruction) -> None:
         f"convolution: the window is of size {list(sizes.kernel_spatial)}, the kernel {spatial}",
     )
     labels, features = sizes.labels, sizes.groups * sizes.output_features
-    expected = [1] * result.rank
-    expected[labels.output_batch], expected[labels.output_feature] = sizes.batch, features
+    dimensions = [1] * rank
+    dimensions[labels.output_batch], dimensions[labels.output_feature] = sizes.batch, features
     for d, size in zip(labels.output_spatial, sizes.output_spatial, strict=True):
-        expected[d] = size
-    require(
-        list(result.dimensions) == expected,
-        f"convolution of {lhs} and {rhs} has dimensions {expected}, not those of {result}",
-    )
+        dimensions[d] = size
+    return ArrayShape(lhs.element_type, tuple(dimensions))
 
 
-def _check_ranks(sizes: ConvolutionSizes, result: ArrayShape) -> None:
+def _check_ranks(sizes: ConvolutionSizes, result_rank: int) -> None:
     labels = sizes.labels
     used = {
-        "input": (sizes.lhs, (labels.input_batch, labels.input_feature, *labels.input_spatial)),
-        "kernel": (
-            sizes.rhs,
+        f"input {sizes.lhs}": (
+            sizes.lhs.rank,
+            (labels.input_batch, labels.input_feature, *labels.input_spatial),
+        ),
+        f"kernel {sizes.rhs}": (
+            sizes.rhs.rank,
             (labels.kernel_input_feature, labels.kernel_output_feature, *labels.kernel_spatial),
         ),
-        "output": (result, (labels.output_batch, labels.output_feature, *labels.output_spatial)),
+        "output": (
+            result_rank,
+            (labels.output_batch, labels.output_feature, *labels.output_spatial),
+        ),
     }
-    for what, (shape, numbers) in used.items():
+    for what, (rank, numbers) in used.items():
         require(
-            all(0 <= d < shape.rank for d in numbers),
-            f"convolution: dim_labels name a dimension that the {what} {shape} does not have",
+            all(0 <= d < rank for d in numbers),
+            f"convolution: dim_labels name a dimension that the {what} does not have",
         )
 
 
@@ -305,7 +310,7 @@ register(
         "convolution",
         Convolution,
         arity=(2, 2),
-        check=check,
+        infer=infer,
         evaluate=evaluate,
         element=contraction.element,
     )

@@ -13,11 +13,12 @@ from typing import Any
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
-from ccodegen.hlo.shape import ArrayShape
+from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops import contraction
 from ccodegen.ops.fold import Array
-from ccodegen.ops.shape_checks import arrays, dimension_numbers, require
+from ccodegen.ops.precision import widened
+from ccodegen.ops.shape_checks import arrays, dimension_numbers, picked, require
 
 
 @dataclass(frozen=True)
@@ -30,31 +31,48 @@ class Dot(Attributes):
     algorithm: str = attr(AttrKind.ENUM, "")
 
 
-def check(instruction: Instruction) -> None:
-    lhs, rhs = arrays("dot", [o.shape for o in instruction.operands[:2]])
-    expected = dot_dimensions(lhs, rhs, _attributes(instruction))
-    (result,) = arrays("dot", [instruction.shape])
-    require(
-        result.dimensions == expected,
-        f"dot of {lhs} and {rhs} has dimensions {list(expected)}, not those of {result}",
-    )
+def infer(shapes: tuple[Shape, ...], attributes: Dot) -> ArrayShape:
+    lhs, rhs = arrays("dot", widened(shapes))
+    return dot_shape("dot", lhs, rhs, attributes)
 
 
-def dot_dimensions(lhs: ArrayShape, rhs: ArrayShape, attributes: Dot) -> tuple[int, ...]:
-    """The result's dimensions. Raises InputError where the operands do not fit."""
+def dot_shape(
+    op: str,
+    lhs: ArrayShape,
+    rhs: ArrayShape,
+    attributes: Dot,
+    rhs_groups: tuple[int, ...] = (),
+) -> ArrayShape:
+    """The result's shape, of the left operand's type unless the text says otherwise.
+
+    `rhs_groups` are right dimensions that take no part. Raises InputError where the operands do
+    not fit.
+    """
     batch = attributes.lhs_batch_dims, attributes.rhs_batch_dims
     contracting = attributes.lhs_contracting_dims, attributes.rhs_contracting_dims
-    dimension_numbers("dot", batch[0] + contracting[0], lhs.rank)
-    dimension_numbers("dot", batch[1] + contracting[1], rhs.rank)
+    dimension_numbers(op, batch[0] + contracting[0], lhs.rank)
+    dimension_numbers(op, batch[1] + contracting[1] + rhs_groups, rhs.rank)
     for what, (left, right) in (("batch", batch), ("contracting", contracting)):
         sizes = [lhs.dimensions[d] for d in left], [rhs.dimensions[d] for d in right]
         require(
-            sizes[0] == sizes[1],
-            f"dot: the {what} dimensions of {lhs} and {rhs} are {sizes[0]} and {sizes[1]}",
+            len(left) == len(right) and all(map(_agree, *sizes)),
+            f"{op}: the {what} dimensions of {lhs} and {rhs} are {sizes[0]} and {sizes[1]}",
         )
-    kept = [lhs.dimensions[d] for d in (*batch[0], *free(lhs.rank, batch[0] + contracting[0]))]
-    kept += [rhs.dimensions[d] for d in free(rhs.rank, batch[1] + contracting[1])]
-    return tuple(kept)
+    rows = picked(lhs, (*batch[0], *free(lhs.rank, batch[0] + contracting[0])))
+    columns = picked(rhs, free(rhs.rank, batch[1] + contracting[1] + rhs_groups))
+    return joined(rows, columns)
+
+
+def _agree(a: int, b: int) -> bool:
+    return a == b or UNBOUNDED in (a, b)
+
+
+def joined(first: ArrayShape, second: ArrayShape) -> ArrayShape:
+    """The dimensions of both, in the type of the first."""
+    flags = [s.dynamic or (False,) * s.rank for s in (first, second)]
+    dynamic = flags[0] + flags[1]
+    dimensions = first.dimensions + second.dimensions
+    return ArrayShape(first.element_type, dimensions, dynamic if any(dynamic) else ())
 
 
 def free(rank: int, used: tuple[int, ...]) -> tuple[int, ...]:
@@ -124,7 +142,7 @@ register(
         "dot",
         Dot,
         arity=(2, 2),
-        check=check,
+        infer=infer,
         evaluate=evaluate,
         element=contraction.element,
     )

@@ -19,6 +19,7 @@ from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.index import all_of, at_least, clamped, clamped_values, less, minus, plus
 from ccodegen.ops.lowering import ElementScope
+from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, require
 
 
@@ -145,6 +146,7 @@ register(
         "dynamic-update-slice",
         arity=(2, None),
         infer=infer_update,
+        takes=of_one_precision(slice(2)),
         evaluate=evaluate_update,
         element=element_update,
     )

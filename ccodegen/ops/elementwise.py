@@ -19,6 +19,7 @@ from ccodegen.loop.ir import Expr, Index
 from ccodegen.loop.operators import OPERATORS
 from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops.lowering import ElementScope
+from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
 
@@ -112,6 +113,7 @@ def _register(op: str, attributes: type[Attributes], arity: int) -> None:
             attributes,
             (arity, arity),
             partial(infer_operator, op),
+            takes=of_one_precision(),
             evaluate=evaluate_operator,
             element=element_operator,
             elementwise=True,
@@ -196,6 +198,7 @@ register(
         Compare,
         (2, 2),
         infer_compare,
+        takes=of_one_precision(),
         evaluate=evaluate_compare,
         element=element_compare,
         elementwise=True,
@@ -206,6 +209,7 @@ register(
         "select",
         arity=(3, 3),
         infer=infer_select,
+        takes=of_one_precision(slice(1, None)),
         evaluate=evaluate_operator,
         element=element_operator,
         elementwise=True,
@@ -216,6 +220,7 @@ register(
         "clamp",
         arity=(3, 3),
         infer=infer_clamp,
+        takes=of_one_precision(),
         evaluate=evaluate_operator,
         element=element_operator,
         elementwise=True,

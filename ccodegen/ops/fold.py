@@ -12,6 +12,7 @@ from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
 from ccodegen.loop.builder import Builder, apply
 from ccodegen.loop.ir import Buffer, Expr
 from ccodegen.ops.lowering import Scope
+from ccodegen.ops.precision import for_parameters
 from ccodegen.ops.shape_checks import result_types
 from ccodegen.support.element_type import ElementType, Kind, from_dtype
 
@@ -153,6 +154,14 @@ def store_all(builder: Builder, variables: Sequence[Buffer], values: Sequence[Ex
         values = [builder.let(v) for v in values]
     for variable, value in zip(variables, values, strict=True):
         builder.store(variable, (), value)
+
+
+def takes(shapes: tuple[Shape, ...], attributes: Any) -> tuple[Shape, ...]:
+    """OpDef.takes of a fold: `to_apply` gets the accumulators, that is the inits, before the
+    inputs' elements; the operands are the inputs, then the inits."""
+    parameters = attributes.to_apply.parameters
+    count = len(shapes) // 2
+    return for_parameters(shapes, (*parameters[count:], *parameters[:count]))
 
 
 def accumulated(shape: ArrayShape, computation: Computation) -> Shape:

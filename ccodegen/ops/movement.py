@@ -19,6 +19,7 @@ from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.index import less, minus, plus, times
 from ccodegen.ops.lowering import ElementScope
+from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, picked, require
 
 
@@ -250,24 +251,28 @@ def _register(
     element: Callable[..., Expr],
     infer: Callable[..., Shape] | None = None,
     check: Callable[[Instruction], None] | None = None,
-    operands: tuple[int, int | None] = (1, 1),
 ) -> None:
-    register(OpDef(op, attributes, operands, infer, check, evaluate, element))
+    register(
+        OpDef(op, attributes, infer=infer, check=check, evaluate=evaluate, element=element)
+    )
 
 
 _register("broadcast", Broadcast, evaluate_broadcast, element_broadcast, check=check_broadcast)
 _register("reshape", Reshape, evaluate_reshape, element_reshape, check=check_reshape)
 _register("transpose", Transpose, evaluate_transpose, element_transpose, infer_transpose)
 _register("slice", Slice, evaluate_slice, element_slice, infer_slice)
-_register(
-    "concatenate",
-    Concatenate,
-    evaluate_concatenate,
-    element_concatenate,
-    infer_concatenate,
-    operands=(1, None),
-)
 _register("reverse", Reverse, evaluate_reverse, element_reverse, infer_reverse)
+register(
+    OpDef(
+        "concatenate",
+        Concatenate,
+        (1, None),
+        infer=infer_concatenate,
+        takes=of_one_precision(),
+        evaluate=evaluate_concatenate,
+        element=element_concatenate,
+    )
+)
 register(
     OpDef(
         "copy",

@@ -16,6 +16,7 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.index import all_of, at_least, divides, less, minus, quotient
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.movement import Pad
+from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, require
 
 
@@ -93,4 +94,14 @@ def _conditions(place: Expr, size: int, padding: PaddingDimension) -> list[Expr]
     return conditions
 
 
-register(OpDef("pad", Pad, (2, 2), infer=infer, evaluate=evaluate, element=element))
+register(
+    OpDef(
+        "pad",
+        Pad,
+        (2, 2),
+        infer=infer,
+        takes=of_one_precision(),
+        evaluate=evaluate,
+        element=element,
+    )
+)

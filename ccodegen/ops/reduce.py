@@ -75,6 +75,7 @@ register(
         Reduce,
         arity=(2, None),
         infer=infer,
+        takes=fold.takes,
         evaluate=evaluate,
         element=element,
     )

@@ -184,6 +184,7 @@ register(
         ReduceWindow,
         arity=(2, None),
         infer=infer,
+        takes=fold.takes,
         evaluate=evaluate,
         element=element,
         nest=nest,

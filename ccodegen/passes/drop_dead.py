@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ccodegen.hlo.effects import has_side_effect
 from ccodegen.hlo.ir import Computation, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.effects import has_side_effect
 
 
 def drop_dead(module: Module, context: PassContext) -> Module:

@@ -19,6 +19,7 @@ from ccodegen.passes.hoist_invariant import hoist_invariant
 from ccodegen.passes.merge_common import merge_common
 from ccodegen.passes.normalise_layouts import normalise_layouts
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
+from ccodegen.passes.settle_types import settle_types
 from ccodegen.passes.simplify_algebra import simplify_algebra
 from ccodegen.passes.simplify_control import simplify_control
 from ccodegen.passes.simplify_movement import simplify_movement
@@ -52,6 +53,8 @@ _SIMPLIFY = Repeat(
 )
 
 SIMPLIFICATION: Pipeline = (
+    # First, as the other passes know no mixed precision.
+    settle_types,
     # Dead code need not be copied where its computation is called.
     drop_dead,
     # The header's layouts count, not those that the root happens to have.
@@ -137,7 +140,7 @@ class _Runner:
         if not self.context.verify:
             return
         try:
-            verify(module)
+            verify(module, mixed_precision=False)
         except CcodegenError as error:
             message = f"the pass {name} made an invalid module: {error.message}"
             raise InternalError(message, error.location) from error

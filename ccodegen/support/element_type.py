@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from typing import Any
 
 import ml_dtypes
@@ -95,6 +96,16 @@ class ElementType(enum.Enum):
 
 HLO_TYPES = {t.text: t for t in ElementType if t is not ElementType.INDEX}
 _BY_DTYPE = {t.dtype: t for t in HLO_TYPES.values()}
+
+
+def widest_float(types: Iterable[ElementType]) -> ElementType:
+    """Of floating-point types the one with the largest range, and of those the most precise."""
+
+    def width(element_type: ElementType) -> tuple[int, int]:
+        info = ml_dtypes.finfo(element_type.dtype)  # type: ignore[no-untyped-call]
+        return int(info.maxexp), int(info.nmant)
+
+    return max(types, key=width)
 
 
 def from_dtype(dtype: Any) -> ElementType:

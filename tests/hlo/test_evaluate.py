@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import ccodegen.ops  # noqa: F401  (fills the registry)
+import ccodegen
 from ccodegen.hlo import opdef
 from ccodegen.hlo.evaluate import Evaluator, evaluate
 from ccodegen.hlo.text import parse
@@ -149,3 +149,21 @@ def test_a_wrong_reference_is_a_bug_of_ours(monkeypatch):
     negated = module("ENTRY e { a = f32[2] parameter(0)  ROOT r = negate(a) }")
     with pytest.raises(InternalError, match="reference of negate"):
         evaluate(negated, f32(1, 2))
+
+
+def test_dead_code_is_neither_run_nor_compiled() -> None:
+    text = """ENTRY e {
+      x = f32[2] parameter(0)
+      zero = f32[] constant(0)
+      dead = f32[2] custom-call(x), custom_call_target="nobody"
+      dead.too = f32[2] rng(zero, zero), distribution=rng_uniform
+      deader = f32[2] add(dead, dead.too)
+      ROOT r = f32[2] negate(x)
+    }"""
+    x = np.asarray([1, 2], np.float32)
+    np.testing.assert_array_equal(ccodegen.evaluate(text, x), -x)
+    np.testing.assert_array_equal(ccodegen.compile(text)(x), -x)
+    alive = text.replace("negate(x)", "negate(dead.too)")
+    for run in (lambda: ccodegen.evaluate(alive, x), lambda: ccodegen.compile(alive)):
+        with pytest.raises(UnsupportedError, match="rng"):
+            run()

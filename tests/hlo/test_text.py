@@ -15,6 +15,7 @@ from ccodegen.hlo.text.attributes import parse_value, value_text
 from ccodegen.hlo.text.cursor import Cursor
 from ccodegen.hlo.text.shapes import shape_from_text
 from ccodegen.hlo.text.stack_frames import StackFrames
+from ccodegen.hlo.verify import verify
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError
 
@@ -134,6 +135,31 @@ def test_async_sugar_must_end_what_was_started() -> None:
             "a = f32[2] parameter(0) s = ((f32[2], f32[2]), f32[2]) add-start(a, a) "
             "d = f32[2] negate-done(s)"
         )
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("((f32[2]), f32[2], s32[]) copy-start(a)", "f32[2] copy-done(s)"),
+        (
+            "((f32[2], token[]), (f32[2], u32[], token[]), s32[]) send-start(a, t), channel_id=1",
+            "(f32[2], u32[], token[]) send-done(s)",
+        ),
+    ],
+)
+def test_opcodes_that_are_also_async_sugar(start: str, end: str) -> None:
+    text = f"ENTRY e {{ a = f32[2] parameter(0) t = token[] after-all() s = {start} d = {end} }}"
+    done = parse(text).entry.root
+    assert [done.op, done.operands[0].op] == ["async-done", "async-start"]
+    verify(parse(round_trip(text)))
+
+
+def test_plain_copy_start_is_no_sugar() -> None:
+    root = entry(
+        "a = f32[2] parameter(0) s = (f32[2], f32[2], u32[]) copy-start(a) "
+        "d = f32[2] copy-done(s)"
+    )
+    assert [root.op, root.operands[0].op] == ["copy-done", "copy-start"]
 
 
 def test_side_effects_and_dead_code_are_kept() -> None:

@@ -24,6 +24,21 @@ def split_opcode(opcode: str) -> tuple[OpDef, OpDef] | None:
     return (outer, wrapped) if outer and wrapped else None
 
 
+def resolved(
+    definition: OpDef, operands: tuple[Instruction, ...], shape: Shape | None
+) -> tuple[OpDef, OpDef | None]:
+    """The op, and the one it wraps: `copy-start` and `send-done` are opcodes of their own, but
+    also how the start of an async copy and the end of an async send are written."""
+    is_async = False
+    if definition.opcode == "copy-start":
+        arguments = TupleShape(tuple(o.shape for o in operands))
+        is_async = isinstance(shape, TupleShape) and shape.elements[:1] == (arguments,)
+    elif definition.opcode.endswith("-done") and operands:
+        is_async = _started(operands[0]) is not None
+    sugar = split_opcode(definition.opcode) if is_async else None
+    return sugar or (definition, None)
+
+
 def sugar_kinds(outer: OpDef, wrapped: OpDef) -> dict[str, tuple[str, AttrKind]]:
     """The attributes that sugar may have. Only a start has those of the wrapped op, which come
     before its own of the same name."""

@@ -15,7 +15,7 @@ from ccodegen.hlo.checks import check_arity, inferred_shape, located, make_attri
 from ccodegen.hlo.ir import NO_METADATA, Computation, Instruction, Metadata
 from ccodegen.hlo.opdef import OpDef
 from ccodegen.hlo.shape import Shape, shape_text
-from ccodegen.hlo.text.async_sugar import desugared, split_opcode, sugar_kinds
+from ccodegen.hlo.text.async_sugar import desugared, resolved, split_opcode, sugar_kinds
 from ccodegen.hlo.text.attributes import parse_value
 from ccodegen.hlo.text.cursor import NAME, Cursor
 from ccodegen.hlo.text.header import ATTRIBUTE
@@ -65,6 +65,8 @@ class InstructionParser:
         definition, wrapped = self._definition(opcode, opcode_at)
         values: dict[str, Any] = {}
         operands = self._parenthesis(definition, shape, values)
+        if wrapped is None:
+            definition, wrapped = resolved(definition, operands, shape)
         common = _Common()
         if not is_nested:
             kinds = sugar_kinds(definition, wrapped) if wrapped else _kinds(definition.opcode)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ccodegen.hlo import opdef
+from ccodegen.hlo.effects import has_own_effect
 from ccodegen.hlo.ir import Computation, Instruction, Module, called_first, post_order
 
 
@@ -15,14 +15,8 @@ def side_roots(instructions: Iterable[Instruction], root: Instruction) -> tuple[
     return tuple(
         i
         for i in instructions
-        if i is not root and i.op != "parameter" and (i not in used or _has_side_effect(i))
+        if i is not root and i.op != "parameter" and (i not in used or has_own_effect(i))
     )
-
-
-def _has_side_effect(instruction: Instruction) -> bool:
-    definition = opdef.find(instruction.op)
-    declared = bool(definition and definition.side_effect)
-    return declared or getattr(instruction.attributes, "custom_call_has_side_effect", False)
 
 
 def parameter_number(instruction: Instruction) -> int:

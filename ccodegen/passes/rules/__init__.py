@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
+from ccodegen.hlo.effects import has_side_effect
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.effects import has_side_effect
 
 Rule: TypeAlias = Callable[[Instruction, PassContext], Instruction | None]
 Rules: TypeAlias = Mapping[str, tuple[Rule, ...]]
