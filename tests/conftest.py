@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+os.environ.setdefault("CCODEGEN_DEBUG", "1")  # verify after every pass and after lowering
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

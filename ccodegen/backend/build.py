@@ -13,9 +13,10 @@ from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.shape import TupleShape, leaves
 from ccodegen.loop import text as loop_text
 from ccodegen.loop.ir import Program
+from ccodegen.loop.verify import verify
 from ccodegen.lower.program import LowerOptions, lower
 from ccodegen.passes.bind_constants import Bound, bind_constants
-from ccodegen.passes.context import PassContext
+from ccodegen.passes.context import PassContext, debug_level
 from ccodegen.passes.flatten_entry import flatten_entry
 from ccodegen.passes.pipelines import COMPILATION, run
 from ccodegen.support.errors import InputError
@@ -91,6 +92,8 @@ def _lowered(
     names = tuple(argument_name(p) for p in bound.module.entry.parameters)
     settings = LowerOptions(options.target, options.strict, aliases, names)
     lowered = lower(optimized, settings)
+    if debug_level() > 0:
+        verify(lowered.program)
     if options.dump_dir is not None:
         text = loop_text.to_text(lowered.program)
         (options.dump_dir / "loop.txt").write_text(text, encoding="utf-8")

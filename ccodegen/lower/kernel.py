@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.cse import share_common
+from ccodegen.loop.dead import remove_dead
+from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, Kernel, Var
 from ccodegen.loop.linear import split_request
 from ccodegen.loop.rebuild import Body, expressions, used_buffers
@@ -34,7 +37,7 @@ def build_kernel(
     while True:
         work = Work(job, splits)
         choose_plan(work)(work)
-        body = simplify_body(work.builder.statements)
+        body = remove_dead(simplify_body(work.builder.statements))
         used = used_buffers(body)
         buffers = tuple(b for b in work.buffers if b in used)
         kernel = flatten(Kernel(name, buffers, body, origin))
@@ -44,7 +47,10 @@ def build_kernel(
         var, inner = request
         splits[var.name] = inner
     scratch = tuple(b for b in work.scratch if b in used)
-    return join_loops(kernel), buffers[: len(buffers) - len(scratch)], scratch
+    kernel = join_loops(kernel)
+    body = share_common(hoist(kernel.body), work.builder.fresh)
+    kernel = Kernel(name, kernel.buffers, body, origin)
+    return kernel, buffers[: len(buffers) - len(scratch)], scratch
 
 
 def choose_plan(work: Work) -> Plan:

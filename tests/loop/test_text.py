@@ -49,6 +49,9 @@ kernel scale(x: f32[4,12] argument, y: f32[4,12] arena@128) "multiply.3" {
   # %multiply.3 = f32[4,12] multiply(…), line 7
   for i < 4 parallel {
     local acc: f32[]
+    for t < 12 - i {
+      acc[] = x[i, t]
+    }
     for j < 12 vector {
       let near: pred = i * 12 + (j - 1) % 4 < 3 and not(x[i, j] > -0.5:f32)
       if near or true {
@@ -161,7 +164,7 @@ def test_program() -> None:
         (kernel, calling()),
         (call, While((call,), flag, (Switch(flag, ((call,), ())),), "while.1")),
         "f(w: f32[4,12])",
-        (BufferLife(scratch, 0, 2, "fusion.3"),),
+        (BufferLife(scratch, 0, 2, "fusion.3"), BufferLife(scratch, 4, 5, "fusion.4")),
     )
     text = to_text(program)
     back = parse(text)

@@ -133,11 +133,10 @@ class KernelParser:
     def _loop(self) -> For:
         name = self._cursor.name().text
         self._cursor.expect("<")
-        extent: int | Expr
-        if self._cursor.next.kind is TokenKind.NUMBER:
-            extent = self._cursor.integer()
-        else:
-            extent = self._expr()
+        is_number = not self._cursor.sees("(")
+        extent: int | Expr = self._expr()
+        if isinstance(extent, Const) and is_number:
+            extent = int(extent.value)
         var = self._bound(INDEX, name)
         kind = LoopKind.SERIAL
         for option in LoopKind:

@@ -130,7 +130,7 @@ class _ProgramParser:
     def _scratch(self) -> None:
         buffer = self._declared(Space.ARENA, placed=True)
         cursor = self._cursor
-        if cursor.accept("life"):
+        while cursor.accept("life"):
             first = cursor.integer()
             cursor.expect("to")
             last = cursor.integer()

@@ -12,6 +12,7 @@ from ccodegen.loop.ir import (
     Apply,
     Argument,
     Buffer,
+    BufferLife,
     CallC,
     CallKernel,
     Const,
@@ -184,9 +185,10 @@ def _program(program: Program) -> list[str]:
         buffer = constant.buffer
         data = array_text(constant.array, buffer.type)
         lines.append(f"constant {labels[buffer]}: {_shape(buffer)} = {data}")
+    lives: dict[Buffer, str] = {}
     for life in program.arena_buffers:
-        where = f"{_scratch(life.buffer, labels)} life {life.first} to {life.last}"
-        lines.append(where + _origin(life.origin))
+        lives[life.buffer] = lives.get(life.buffer, "") + _life(life)
+    lines += [_scratch(buffer, labels) + text for buffer, text in lives.items()]
     lines += [_scratch(b, labels) for b in _undeclared(program.steps, labels)]
     for kernel in program.kernels:
         lines += ["", *_kernel(kernel)]
@@ -202,6 +204,10 @@ def _argument(argument: Argument, labels: _Labels) -> str:
 
 def _scratch(buffer: Buffer, labels: _Labels) -> str:
     return f"scratch {labels[buffer]}: {_shape(buffer)} @{buffer.offset}"
+
+
+def _life(life: BufferLife) -> str:
+    return f" life {life.first} to {life.last}{_origin(life.origin)}"
 
 
 def _undeclared(steps: Sequence[Step], labels: _Labels) -> list[Buffer]:
