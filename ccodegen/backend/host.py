@@ -7,7 +7,8 @@ earlier process made for the same `options.key`, without the program.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,7 @@ class HostExecutable:
         self.signature = signature
         self._stream = stream
         self._transfer = transfer
-        arguments = signature.arguments
-        self._leaves = {s.output: n for n, s in enumerate(arguments) if s.output is not None}
-        structure = signature.structure
-        self._only = self._leaves[structure] if isinstance(structure, int) else None
+        self._results = _results(signature)
 
     @property
     def memory(self) -> Memory:
@@ -53,14 +51,23 @@ class HostExecutable:
         Donated arguments are overwritten and returned. `out`: arrays, nested like the results, to
         write them into. Raises InputError for an argument of the wrong shape or type.
         """
-        pool = self._transfer.fitting(arrays) if out is None else None
-        if pool is None:
+        pool = self._transfer.fitting(arrays, out)
+        if pool is not None:
+            self._stream.launch(pool)
+        else:
             pool = self._transfer.converted(arrays, out)
-        self._stream.launch(pool)
-        self._transfer.finish(pool)
-        if self._only is not None:
-            return pool[self._only]
-        return nest(self.signature.structure, lambda leaf: pool[self._leaves[leaf]])
+            self._stream.launch(pool)
+            self._transfer.finish(pool)
+        return self._results(pool)
+
+
+def _results(signature: Signature) -> Callable[[Sequence[Array]], Any]:
+    """Takes the results, nested, out of the arrays for all pointers."""
+    structure, arguments = signature.structure, signature.arguments
+    places = {s.output: n for n, s in enumerate(arguments) if s.output is not None}
+    if isinstance(structure, int):
+        return itemgetter(places[structure])
+    return lambda arrays: nest(structure, lambda leaf: arrays[places[leaf]])
 
 
 class HostCompiler:

@@ -27,15 +27,14 @@ class HostStreamExecutor:
         self._entry = getattr(self._library, ENTRY)
         # At exit it stays: a thread that nobody waits for may be in it.
         weakref.finalize(self, _FFI.dlclose, self._library).atexit = False
+        self._count = len(signature.arguments)
         self._from_buffer = _FFI.from_buffer
         self._state = _ThreadState(signature, constants)
 
     def launch(self, arrays: Sequence[Any]) -> None:
         """One run over dense arrays of all arguments, in the order of the signature."""
         table = self._state.table
-        from_buffer = self._from_buffer
-        for slot, array in enumerate(arrays):
-            table[slot] = from_buffer(array)
+        table[0 : self._count] = map(self._from_buffer, arrays)
         if self._entry(table):
             raise InternalError("the compiled program returned an error")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from ccodegen.support.errors import InputError
 
 Array = np.ndarray[Any, Any]
 _ARRAY, _EMPTY = np.ndarray, np.empty
+_READABLE = 0x101  # numpy.ndarray.flags.num: C_CONTIGUOUS and ALIGNED
+_WRITABLE = 0x501  # and WRITEABLE
 _PYTHON_SCALARS = (bool, int, float, complex)
 
 
@@ -22,35 +25,39 @@ class HostTransferManager:
     def __init__(self, signature: Signature) -> None:
         self._signature = signature
         self._count = len(signature.inputs)
-        order = {slot.parameter: n for n, slot in enumerate(signature.inputs)}
-        self._updates = any(slot.output is not None for slot in signature.inputs)
         self._padded = [n for n, s in enumerate(signature.arguments) if _padding(s.dtype)]
-        # For each pointer: the argument's place or None for a new result, its type and shape.
-        self._plan = [
-            (None if slot.parameter is None else order[slot.parameter], slot.dtype, slot.shape)
-            for slot in signature.arguments
-        ]
+        self._several = isinstance(signature.structure, tuple)
+        self._new_results = _plan(signature, {})
+        places = _result_places(signature.structure, self._count)
+        self._given_results = None if places is None else _plan(signature, places)
 
-    def fitting(self, arrays: Sequence[Any]) -> list[Array] | None:
-        """An array for each pointer, results new, if all arguments can be used as they are.
+    def fitting(self, arrays: Sequence[Any], out: Any = None) -> list[Array] | None:
+        """An array for each pointer, results new or those of `out`, if all can be used as they are.
 
         This is asked at each call, so it is kept fast.
         """
-        if len(arrays) != self._count or self._updates or self._padded:
+        if len(arrays) != self._count or self._padded:
             return None
+        plan = self._new_results
+        if out is not None:
+            results = out if self._several else (out,)
+            if self._given_results is None or type(results) is not tuple:
+                return None
+            plan, arrays = self._given_results, (*arrays, *results)
+            if len(arrays) != plan.count:
+                return None
         pool = []
-        for place, dtype, shape in self._plan:
+        for place, dtype, shape, flags in plan.pointers:
             if place is None:
                 pool.append(_EMPTY(shape, dtype))
                 continue
             array = arrays[place]
             if type(array) is not _ARRAY or array.dtype is not dtype or array.shape != shape:
                 return None
-            flags = array.flags
-            if not (flags.c_contiguous and flags.aligned):
+            if array.flags.num & flags != flags:
                 return None
             pool.append(array)
-        return pool
+        return pool if not plan.written or _are_apart(pool, plan.written) else None
 
     def converted(self, arrays: Sequence[Any], out: Any = None) -> list[Array]:
         """An array for each pointer: arguments copied where they are not dense or share memory with
@@ -90,6 +97,48 @@ class HostTransferManager:
     def _given(self, out: Any) -> dict[int | None, Any]:
         structure = self._signature.structure
         return dict(zip(leaves(structure), _flattened(out, structure), strict=True))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Where the arrays of a call come from.
+
+    `pointers`: for each the array's place among the `count` that the caller gives, None for a new
+    result; its type and shape; the flags it must have. `written`: pointers to arrays of the
+    caller's that the program writes.
+    """
+
+    count: int
+    pointers: tuple[tuple[int | None, np.dtype[Any], tuple[int, ...], int], ...]
+    written: tuple[int, ...]
+
+
+def _plan(signature: Signature, results: Mapping[int | None, int]) -> _Plan:
+    """`results`: places of the results that are not arguments too, by output number."""
+    order = {slot.parameter: n for n, slot in enumerate(signature.inputs)}
+    pointers, written = [], []
+    for number, slot in enumerate(signature.arguments):
+        place = results.get(slot.output) if slot.parameter is None else order[slot.parameter]
+        if place is not None and slot.output is not None:
+            written.append(number)
+        flags = _READABLE if slot.output is None else _WRITABLE
+        pointers.append((place, slot.dtype, slot.shape, flags))
+    return _Plan(len(order) + len(results), tuple(pointers), tuple(written))
+
+
+def _result_places(structure: Structure, first: int) -> dict[int | None, int] | None:
+    """The places of results that are one array or a plain tuple of arrays, by output number."""
+    leaves = structure if isinstance(structure, tuple) else (structure,)
+    numbers = [leaf for leaf in leaves if isinstance(leaf, int)]
+    if len(set(numbers)) != len(leaves):
+        return None
+    return {number: first + n for n, number in enumerate(numbers)}
+
+
+def _are_apart(arrays: Sequence[Array], written: Sequence[int]) -> bool:
+    """Whether nothing else is a view of memory that these of the arrays are views of."""
+    owners = [id(array) if array.base is None else id(array.base) for array in arrays]
+    return all(owners.count(owners[place]) == 1 for place in written)
 
 
 def sign_extended(array: Array, in_place: bool = False) -> Array:

@@ -131,6 +131,26 @@ def test_out() -> None:
     np.testing.assert_allclose(y, mlp_result(X), rtol=1e-5)
 
 
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_out_is_nested_like_the_results(kind: Callable[[Any], Any]) -> None:
+    exe = host.load(programs.mlp(), HOST, Options(structure=(0,)))
+    y = np.empty((4, 3), np.float32)
+    assert exe(X, out=kind([y]))[0] is y
+    np.testing.assert_allclose(y, mlp_result(X), rtol=1e-5)
+    for wrong in (y, kind([]), kind([y, y])):
+        with pytest.raises(InputError, match="out: expected a tuple of 1"):
+            exe(X, out=wrong)
+
+
+def test_out_is_left_alone_where_it_does_not_fit() -> None:
+    exe = host.load(programs.mlp(), HOST)
+    y = np.zeros((4, 3), np.float32)
+    y.flags.writeable = False
+    with pytest.raises(InputError, match="must be writable"):
+        exe(X, out=y)
+    assert not y.any()
+
+
 def test_out_may_share_memory_with_an_argument() -> None:
     exe = host.load(copy_of(ElementType.F32), HOST, Options(cache=False))
     memory = np.arange(9, dtype=np.float32)

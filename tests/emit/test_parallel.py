@@ -16,7 +16,7 @@ from ccodegen.emit.parallel import parallel_loops
 from ccodegen.emit.source import emit
 from ccodegen.emit.table import emit_table
 from ccodegen.loop.builder import Builder, apply, const, index
-from ccodegen.loop.ir import CallC, LoopKind, Program
+from ccodegen.loop.ir import CallC, For, LoopKind, Program
 from ccodegen.support.element_type import ElementType
 from ccodegen.target import load
 from tests.emit import programs
@@ -110,6 +110,7 @@ def calling(writes: tuple[int, ...]) -> Program:
     program = elementwise(kind=LoopKind.PARALLEL)
     (kernel,) = program.kernels
     *before, loop = kernel.body
+    assert isinstance(loop, For)
     call = CallC("f", "f.h", (kernel.buffers[0],), (), writes)
     shared = replace(kernel, body=(*before, replace(loop, body=(call, *loop.body))))
     return replace(program, kernels=(shared,))
@@ -159,7 +160,7 @@ def test_any_threads_give_the_same_bits(make: Callable[[], Program], tmp_path: P
     calls = [_called(run, x.astype(np.float32), y, n) for n, y in enumerate(results)]
     assert calls == [0, 3 if make is steps_of_rows else 1]
     assert results[0].any()
-    np.testing.assert_array_equal(*results)
+    np.testing.assert_array_equal(results[0], results[1])
 
 
 def _library(program: Program, folder: Path) -> Any:
