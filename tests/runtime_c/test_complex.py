@@ -9,6 +9,13 @@ import pytest
 
 from tests.runtime_c.compiled import FAST, STRICT, call
 
+INVERSE: dict[str, Any] = {
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "asinh": np.arcsinh,
+    "atanh": np.arctanh,
+}
 UNARY: dict[str, Any] = {
     "exp": np.exp,
     "expm1": np.expm1,
@@ -20,6 +27,9 @@ UNARY: dict[str, Any] = {
     "tan": np.tan,
     "sin": np.sin,
     "cos": np.cos,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    **INVERSE,
     "logistic": lambda z: 1 / (1 + np.exp(-z)),
     "sign": lambda z: z / np.abs(z),
     "cbrt": lambda z: z ** (z.real.dtype.type(1) / 3),
@@ -74,6 +84,23 @@ def test_no_overflow_on_the_way() -> None:
     np.testing.assert_allclose(quotient, -1e35j, rtol=1e-6)
     root = call("ccg_sqrt_c64", large)
     np.testing.assert_allclose(root, np.sqrt(large.astype(np.complex128)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("function", INVERSE)
+def test_inverse_functions_near_branch_points_on_cuts_and_far_out(function: str) -> None:
+    rng = np.random.default_rng(5)
+    turns = np.exp(2j * np.pi * rng.random(4000))
+    near = rng.choice([1, -1, 1j, -1j], 4000) + 10.0 ** rng.uniform(-5, 0, 4000) * turns
+    far = 10.0 ** rng.uniform(-8, 38, 4000) * turns
+    cuts = [complex(x, y) for x in (-3, -0.5, 0.5, 3) for y in (0.0, -0.0)]
+    cuts += [complex(x, y) for x in (0.0, -0.0) for y in (-3, -0.5, 0.5, 3)]
+    z = np.concatenate([near, far, np.array(cuts)]).astype(np.complex64)
+    want = INVERSE[function](z.astype(np.complex128))
+    found = call(f"ccg_{function}_c64", z)
+    error = np.abs(found - want) / np.maximum(np.abs(want), np.finfo(np.float32).tiny)
+    assert error.max() <= 6 * np.finfo(np.float32).eps, z[np.argmax(error)]
+    clear = np.abs(want.imag) > 1e-3
+    assert np.array_equal(np.sign(found.imag[clear]), np.sign(want.imag[clear]))
 
 
 def test_edges() -> None:
