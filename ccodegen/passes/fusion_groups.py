@@ -34,7 +34,7 @@ _MOST_INPUTS = 24
 _SMALL_CONCATENATE = 1024
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
 # double it with each.
-_MOST_PLACES = 16
+_MOST_PLACES = 6
 
 
 @dataclass(frozen=True)
@@ -316,6 +316,9 @@ class _Decider:
         """Whether the group needs anything that a reader outside of it makes of the value."""
         needed = self._needed(group)
         readers = [u for u in self._users[instruction] if u not in group.members]
+        # A reader inside may be copied into other groups too.
+        groups = {g for u in self._users[instruction] for g in self._groups_with.get(u, ())}
+        readers += [root for g in groups - {group} for root in g.roots]
         return any(needed >> self._number(r) & 1 for r in readers)
 
     def _needed(self, group: Group) -> int:

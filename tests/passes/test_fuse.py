@@ -166,3 +166,28 @@ def test_kernels_of_jax_programs(name: str, count: int) -> None:
     program = read(jax.jit(function).lower(*arguments))
     found = kernels(run(program, COMPILATION, DEFAULT))
     assert len(found) == count, Counter(found)
+
+
+def test_no_cycle_through_a_reader_that_is_copied() -> None:
+    """The sum could store the row values that it computes, but needs what is sorted, and that needs
+    them too: through a copy of the broadcast."""
+    program = module(
+        f"{_ADD}{_LESS}ENTRY e {{\n"
+        "  x = f32[2] parameter(0)  y = f32[2,3] parameter(1)  zero = f32[] constant(0)\n"
+        "  s = f32[2] negate(x)  u = f32[2,3] broadcast(s), dimensions={0}\n"
+        "  t = f32[2,3] multiply(u, y)\n"
+        "  w = f32[2,3] sort(t), dimensions={1}, to_apply=less\n"
+        "  m = f32[2,3] add(u, w)\n"
+        "  ROOT r = f32[2] reduce(m, zero), dimensions={1}, to_apply=add\n}"
+    )
+    assert same_bits(program, fuse(program, DEFAULT))
+
+
+def test_code_does_not_double_with_each_level() -> None:
+    """Each value is read at two indices: after ten levels the first would be read at a thousand."""
+    levels = [
+        f"r{n} = f32[8] reverse(v{n}), dimensions={{0}}  v{n + 1} = f32[8] add(v{n}, r{n})\n"
+        for n in range(10)
+    ]
+    program = module(f"v0 = f32[8] parameter(0)\n{''.join(levels)}ROOT y = f32[8] negate(v10)")
+    assert 3 <= len(kernels(fuse(program, DEFAULT))) <= 10
