@@ -34,6 +34,8 @@ WEIGHTS: dict[int | str, Any] = {
     "w": np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
 }
 MODES: list[dict[str, Any]] = [{}, {"strict": True, "donate": (0,)}, {"weights_binary": True}]
+MODES += [{"threads": True}, {"threads": True, "weights_binary": True}]
+IDS = ["default", "strict", "binary", "threads", "threads-binary"]
 WERROR = "WARNINGS=-pedantic -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Werror"
 
 
@@ -57,8 +59,18 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
+def test_a_package_for_threads_shares_its_large_loops(tmp_path: Path) -> None:
+    needs("gcc", "make")
+    text = "ENTRY e { x = f32[99999] parameter(0)\n ROOT y = f32[99999] exponential(x) }"
+    export(text, "x86-64", "wide", tmp_path, threads=True)
+    assert "ccg_in_parts(threads, " in (tmp_path / "src/wide.c").read_text()
+    assert '#include "ccg_threads.h"' in (tmp_path / "include/wide.h").read_text()
+    assert (tmp_path / "include/ccg_threads.h").is_file()
+    assert make(tmp_path, "CC=gcc").endswith("PASS\n")
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("mode", MODES, ids=["default", "strict", "binary"])
+@pytest.mark.parametrize("mode", MODES, ids=IDS)
 def test_package_runs_here(mode: dict[str, Any], compiler: str, tmp_path: Path) -> None:
     needs(compiler)
     export(PROGRAM, "x86-64", "step", tmp_path / "out", WEIGHTS, **mode)
@@ -74,7 +86,7 @@ def test_package_runs_here(mode: dict[str, Any], compiler: str, tmp_path: Path) 
         ("cortex-m4", ("arm-none-eabi-gcc", "qemu-system-arm")),
     ],
 )
-@pytest.mark.parametrize("mode", MODES, ids=["default", "strict", "binary"])
+@pytest.mark.parametrize("mode", MODES[:3], ids=IDS[:3])
 def test_package_runs_under_emulator(
     target: str, tools: tuple[str, ...], mode: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from ccodegen.backend import host, toolchain
 from ccodegen.backend.host import HostExecutable
 from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.emit import table
-from ccodegen.loop.builder import Builder
+from ccodegen.loop.builder import Builder, apply
 from ccodegen.loop.ir import Program
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError, InternalError
@@ -101,7 +101,7 @@ def test_signed_numbers_below_a_byte_have_their_sign_in_c() -> None:
     x, y = programs.argument("x", ElementType.S4, 3), programs.argument("y", ElementType.S8, 3)
     b = Builder()
     with b.loop(3) as i:
-        b.store(y, (i,), programs.apply("convert", b.load(x, (i,)), type=ElementType.S8))
+        b.store(y, (i,), apply("convert", b.load(x, (i,)), type=ElementType.S8))
     exe = host.load(programs.one_kernel("widen", (x,), y, b), HOST)
     given = np.array([-8, 7, -1], ml_dtypes.int4)
     np.testing.assert_array_equal(exe(given), np.array([-8, 7, -1], np.int8))

@@ -66,7 +66,7 @@ def cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def arguments(name: str) -> list[Any]:
     module = ccodegen.read(PROGRAMS[name])
     random = np.random.default_rng(0)
-    shapes = (parameter.shape.dimensions for parameter in module.entry.parameters)
+    shapes = (parameter.array_shape.dimensions for parameter in module.entry.parameters)
     return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
 
 

@@ -12,8 +12,8 @@ import pytest
 from ccodegen.emit import runtime
 from ccodegen.emit.source import Sources
 
-WARNINGS = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow")
-WARNINGS += ("-Wmissing-prototypes", "-Werror")
+WARNINGS: tuple[str, ...] = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion")
+WARNINGS += ("-Wshadow", "-Wmissing-prototypes", "-Werror")
 
 
 def write(files: Mapping[str, str], folder: Path) -> list[Path]:
