@@ -19,7 +19,7 @@ from ccodegen.passes.bind_constants import Bound, bind_constants
 from ccodegen.passes.context import PassContext, debug_level
 from ccodegen.passes.flatten_entry import flatten_entry
 from ccodegen.passes.pipelines import COMPILATION, run
-from ccodegen.support.errors import InputError
+from ccodegen.support.errors import InputError, unexpected_are_bugs
 from ccodegen.target import Target
 
 Parameter = int | str
@@ -55,6 +55,7 @@ class Build:
     lower_bound: int
 
 
+@unexpected_are_bugs()
 def build(module: Module, options: BuildOptions) -> Build:
     """Raises InputError for options that do not fit, UnsupportedError for what we cannot lower."""
     target = options.target
@@ -76,6 +77,7 @@ def bind(module: Module, options: BuildOptions) -> Bound:
     )
 
 
+@unexpected_are_bugs()
 def build_optimized(module: Module, options: BuildOptions) -> Build:
     """The same from a module that the passes have been over: `Build.optimized` read back."""
     if options.constants:

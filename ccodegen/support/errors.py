@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ccodegen.support.location import Location
 
 
@@ -46,3 +49,15 @@ class InternalError(CcodegenError):
     def __init__(self, message: str, location: Location | None = None) -> None:
         hint = "this is a bug in ccodegen; please report it with the output of --dump-dir"
         super().__init__(message, location, hint)
+
+
+@contextmanager
+def unexpected_are_bugs() -> Iterator[None]:
+    """Exceptions that are not of our kinds leave as InternalError; CCODEGEN_DEBUG's traceback, and
+    Python's chain of causes, still say where they began."""
+    try:
+        yield
+    except (CcodegenError, MemoryError, OSError):
+        raise
+    except Exception as error:
+        raise InternalError(f"{type(error).__name__}: {error}") from error
