@@ -15,6 +15,7 @@ Lists the ops of HLO: whether the NumPy reference evaluates them, and how they b
   element   a formula for each element; fuses with its neighbours
   nest      loops of its own
   steps     control flow and calls of the program, or no code at all
+  rewritten as other ops, by a pass; of custom-call, the targets that we know
 
   ccodegen ops
   ccodegen ops --missing
@@ -24,6 +25,7 @@ _STEPS = """
 after-all add-dependency async-done async-start async-update bitcast call conditional constant
 copy-done copy-start domain fusion get-tuple-element opt-barrier parameter tuple while
 """
+_REWRITTEN = ("batch-norm-grad", "batch-norm-inference", "batch-norm-training", "custom-call")
 
 
 def add(commands: common.Subparsers) -> None:
@@ -48,4 +50,6 @@ def main(args: argparse.Namespace) -> int:
 def lowering(op: OpDef) -> str:
     """How an op becomes C; empty where it does not yet."""
     ways = [name for name in ("element", "nest") if getattr(op, name) is not None]
+    if op.opcode in _REWRITTEN:
+        ways.append("rewritten")
     return ", ".join(ways) or ("steps" if op.opcode in _STEPS.split() else "")
