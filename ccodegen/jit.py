@@ -6,6 +6,7 @@ import functools
 import hashlib
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -148,18 +149,14 @@ class _Jitted:
         self._function = function
         self._donated, self._static = donated, static
         self._settings = settings
-        self._made: dict[Any, tuple[jax_source.JaxProgram, Executable]] = {}
+        self._made: dict[Any, _Compiled] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         dynamic = tuple(a for n, a in enumerate(args) if n not in self._static)
         key = self._signature(args, dynamic, kwargs)
         if key not in self._made:
             self._made[key] = self._compile(args, dynamic, kwargs)
-        program, executable = self._made[key]
-        arrays = [np.asarray(a) for a in program.flatten(dynamic, kwargs)]
-        results = executable(*arrays)
-        flat = results if isinstance(results, tuple) else (results,)
-        return program.unflatten(flat)
+        return self._made[key](dynamic, kwargs)
 
     def _signature(
         self, args: tuple[Any, ...], dynamic: tuple[Any, ...], kwargs: dict[str, Any]
@@ -173,11 +170,12 @@ class _Jitted:
 
     def _compile(
         self, args: tuple[Any, ...], dynamic: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[jax_source.JaxProgram, Executable]:
+    ) -> _Compiled:
         program = jax_source.trace(self._function, args, kwargs, static_argnums=self._static)
         donate = self._donated_parameters(args, program.kept)
         executable = compile(program.module, donate=donate, **self._settings)
-        return program, executable
+        types = [p.array_shape.element_type.dtype for p in program.module.entry.parameters]
+        return _Compiled(program, executable, types, frozenset(donate))
 
     def _donated_parameters(self, args: tuple[Any, ...], kept: Sequence[int]) -> list[int]:
         """The entry's parameters that are leaves of donated arguments."""
@@ -193,6 +191,29 @@ class _Jitted:
                 donated.update(range(first, first + count))
             first += count
         return [place for place, number in enumerate(kept) if number in donated]
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """A function for one set of shapes and types. `types` and `donated`: of the entry's
+    parameters."""
+
+    program: jax_source.JaxProgram
+    executable: Executable
+    types: Sequence[np.dtype[Any]]
+    donated: frozenset[int]
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        values = self.program.flatten(args, kwargs)
+        results = self.executable(*(self._array(n, value) for n, value in enumerate(values)))
+        return self.program.unflatten(results if isinstance(results, tuple) else (results,))
+
+    def _array(self, number: int, value: Any) -> np.ndarray[Any, Any]:
+        """In the type it was traced with: JAX takes Python numbers and 64 bits for 32. A donated
+        array of JAX's is copied, as it cannot be written."""
+        array = np.asarray(value, self.types[number])
+        writable = isinstance(value, np.ndarray) or number not in self.donated
+        return array if writable else array.copy()
 
 
 def _numbers(value: int | Sequence[int]) -> tuple[int, ...]:
