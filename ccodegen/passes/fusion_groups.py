@@ -141,8 +141,11 @@ class _Decider:
         users = self._users[instruction]
         groups = list(dict.fromkeys(g for u in users for g in self._groups_with.get(u, ())))
         takers = [g for g in groups if self._fits(instruction, g)]
-        outside = instruction in self._kept or any(
-            not any(u in g.members for g in takers) for u in users
+        # A reader that was copied into several groups reads it in each of them.
+        outside = (
+            instruction in self._kept
+            or len(takers) < len(groups)
+            or any(u not in self._groups_with for u in users)
         )
         if not outside and len(takers) == 1:
             self._join(instruction, takers[0])

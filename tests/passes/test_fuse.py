@@ -117,6 +117,15 @@ def test_what_is_fused_stays_fused() -> None:
             id="columns are stored before they are spread",
         ),
         pytest.param(
+            _ADD + "ENTRY e { x = f32[8,4,2] parameter(0)  y = f32[8,4,2] parameter(1)\n"
+            "a = f32[8,4,2] multiply(x, y)  r = f32[8,8] reshape(a)  w = f32[8,8] parameter(2)\n"
+            "d = f32[8,8] dot(r, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+            "z = f32[] constant(0)  s = f32[8] reduce(r, z), dimensions={0}, to_apply=add\n"
+            "ROOT t = (f32[8,8], f32[8]) tuple(d, s) }",
+            ["multiply", "kOutput", "kInput"],
+            id="one of two readers of a reshape needs the value in memory: it is computed once",
+        ),
+        pytest.param(
             "ENTRY e { x = f32[8] parameter(0)  s = f32[8] tanh(x)\n"
             "b = f32[64,8] broadcast(s), dimensions={1}  y = f32[64,8] parameter(1)\n"
             "ROOT m = f32[64,8] multiply(b, y) }",
