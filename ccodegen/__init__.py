@@ -13,7 +13,7 @@ The rooms, in the order in which they may import one another (each knows only th
     frontends/  StableHLO, JAX, files → HLO
     backend/    compilers, the cache, programs loaded into this process or run elsewhere
 
-and the front doors: `compile` and `jit` (jit.py), `export` (export.py), the command line (cli.py and
+and the front doors: `compile` and `jit` (jit.py), `export` (export.py), the command line (cli.py,
 commands/).
 """
 
