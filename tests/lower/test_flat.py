@@ -1,0 +1,57 @@
+"""Loops of kernels: as few as say the same, over flat arrays, and none that divides."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccodegen.loop.ir import Apply, For, Kernel, LoopKind
+from ccodegen.loop.rebuild import expressions, statements
+from tests.three_ways import check
+
+X = "x = f32[4,12] parameter(0)"
+
+
+def loops(kernel: Kernel) -> list[tuple[object, LoopKind]]:
+    return [(s.extent, s.kind) for s in statements(kernel.body) if isinstance(s, For)]
+
+
+def only_kernel(text: str) -> Kernel:
+    (kernel,) = check(f"ENTRY e {{ {text} }}").program.kernels
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{X}  ROOT n = f32[4,12] negate(x)", [(48, LoopKind.VECTOR)]),
+        (
+            f"{X}  b = f32[12] parameter(1)  s = f32[4,12] broadcast(b), dimensions={{1}}\n"
+            "ROOT a = f32[4,12] add(x, s)",
+            [(4, LoopKind.PARALLEL), (12, LoopKind.VECTOR)],
+        ),
+        (
+            "x = f32[2,3,4,5] parameter(0)\n"
+            "ROOT t = f32[2,4,5,3] transpose(x), dimensions={0,2,3,1}",
+            [(2, LoopKind.PARALLEL), (20, LoopKind.SERIAL), (3, LoopKind.VECTOR)],
+        ),
+    ],
+)
+def test_loops_that_count_together_are_one(text: str, expected: list[tuple[int, LoopKind]]) -> None:
+    assert loops(only_kernel(text)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = f32[6,10] parameter(0)  t = f32[10,6] transpose(x), dimensions={1,0}\n"
+        "r = f32[2,5,3,2] reshape(t)  ROOT n = f32[2,5,3,2] negate(r)",
+        "x = f32[24] parameter(0)  r = f32[2,3,4] reshape(x)\n"
+        "ROOT t = f32[4,3,2] transpose(r), dimensions={2,1,0}",
+        "x = f32[4,6] parameter(0)  t = f32[6,4] transpose(x), dimensions={1,0}\n"
+        "r = f32[24] reshape(t)  ROOT n = f32[24] negate(r)",
+    ],
+)
+def test_reshapes_that_split_dimensions_divide_nothing(text: str) -> None:
+    found = expressions(only_kernel(text).body)
+    operators = {e.operator for e in found if isinstance(e, Apply)}
+    assert not operators & {"divide", "remainder"}
