@@ -51,9 +51,10 @@ def expected() -> Any:
     return np.load(model() / "tokens.npy")
 
 
-def test_tokens_in_this_process() -> None:
-    pytest.importorskip("jaxlib")
-    step = ccodegen.compile(model() / "model.mlir", donate=(2, 3))
+@pytest.mark.parametrize("form", ["mlir", "mlirbc", "jaxexport"])
+def test_tokens_in_this_process(form: str) -> None:
+    pytest.importorskip("jax")
+    step = ccodegen.compile(model() / f"model.{form}", donate=(2, 3))
     keys, values = (np.zeros(CACHE, np.float32) for _ in range(2))
     token, tokens = np.int32(1), []
     for position in range(64):
@@ -61,6 +62,18 @@ def test_tokens_in_this_process() -> None:
         token = np.int32(np.argmax(logits))
         tokens.append(int(token))
     np.testing.assert_array_equal(tokens, expected())
+
+
+def test_first_steps_agree_with_the_reference() -> None:
+    """Logits and caches. Nothing is donated: the results are new arrays."""
+    pytest.importorskip("jaxlib")
+    step = ccodegen.compile(model() / "model.mlirbc")
+    with np.load(model() / "ref.npz") as reference:
+        for number in range(4):
+            got = step(*(reference[f"s{number}_in{n}"] for n in range(4)))
+            for n, result in enumerate(got):
+                expected = reference[f"s{number}_out{n}"]
+                assert np.abs(result - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
 def test_tokens_of_the_arm64_package(tmp_path: Path) -> None:

@@ -1,0 +1,97 @@
+"""A program that was compiled before starts without the pipeline."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ccodegen
+from ccodegen.backend import toolchain
+
+TEXT = """HloModule m
+ENTRY e {
+  x = f32[4,8] parameter(0)
+  w = f32[8,3] parameter(1)
+  d = f32[4,3] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT y = f32[4,3] tanh(d)
+}
+"""
+X = np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32)
+W = np.random.default_rng(1).standard_normal((8, 3)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CCODEGEN_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Notes each run of the pipeline and of the C compiler."""
+    noted: list[str] = []
+
+    def watch(place: Any, name: str) -> None:
+        real = getattr(place, name)
+
+        def noting(*args: Any, **kwargs: Any) -> Any:
+            noted.append(name)
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(place, name, noting)
+
+    watch(sys.modules["ccodegen.jit"], "build")
+    watch(toolchain, "build_library")
+    return noted
+
+
+def test_the_second_start_runs_neither_pipeline_nor_compiler(calls: list[str]) -> None:
+    first = ccodegen.compile(TEXT, constants={"w": W})
+    assert calls == ["build", "build_library"]
+    second = ccodegen.compile(TEXT, constants={"w": W.copy()})
+    assert calls == ["build", "build_library"]
+    np.testing.assert_array_equal(first(X), second(X))
+    assert first.memory == second.memory
+
+
+def test_stages_of_a_restored_program_are_made_when_asked_for(calls: list[str]) -> None:
+    text = ccodegen.compile(TEXT).as_text("c")
+    restored = ccodegen.compile(TEXT)
+    assert calls.count("build") == 1
+    assert restored.as_text("c") == text
+    assert calls.count("build") == 2
+
+
+@pytest.mark.parametrize(
+    "options", [{"constants": {"w": W + 1}}, {"constants": {0: X}}, {"strict": True}, {}]
+)
+def test_other_constants_and_options_are_another_program(
+    options: dict[str, Any], calls: list[str]
+) -> None:
+    ccodegen.compile(TEXT, constants={"w": W})
+    arguments = [] if 0 in options.get("constants", {}) else [X]
+    arguments += [] if "w" in options.get("constants", {}) else [W]
+    got = ccodegen.compile(TEXT, **options)(*arguments)
+    assert calls.count("build") == 2
+    wanted = ccodegen.evaluate(TEXT, *_bound(options))
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)
+
+
+def _bound(options: dict[str, Any]) -> tuple[Any, Any]:
+    constants = options.get("constants", {})
+    return constants.get(0, X), constants.get("w", W)
+
+
+def test_another_compiler_makes_its_own(
+    calls: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ccodegen.compile(TEXT)
+    wrapper = tmp_path / "cc"
+    wrapper.write_text('#!/bin/sh\nexec gcc "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("CC", str(wrapper))
+    ccodegen.compile(TEXT)
+    assert calls == ["build", "build_library"] * 2
