@@ -75,7 +75,9 @@ def _strength(template: str) -> int:
     symbols = [token for token in outside.split() if token in _BINARY or token == "?"]
     if symbols:
         return min(_BINARY.get(symbol, CHOICE) for symbol in symbols)
-    return UNARY if outside.startswith(("()", "-", "~", "!")) else POSTFIX
+    if outside.startswith("!"):
+        return ORDER  # compilers warn of `!a == b` and `!a & b`
+    return UNARY if outside.startswith(("()", "-", "~")) else POSTFIX
 
 
 def _bind(template: str, argument: int) -> int:
