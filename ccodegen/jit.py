@@ -249,7 +249,7 @@ def source_bytes(source: Any) -> bytes:
     if hasattr(source, "mlir_module_serialized"):
         return bytes(source.mlir_module_serialized)
     if hasattr(source, "compiler_ir"):
-        return bytes(source.compiler_ir("hlo").as_serialized_hlo_module_proto())
+        return jax_source.identity(source)
     if isinstance(source, str | Path) and "\n" not in str(source):
         try:
             return Path(source).read_bytes()

@@ -5,6 +5,7 @@ A parameter's argument path, such as `params['w']` or `x[0]`, is its metadata's 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,6 +60,13 @@ def from_object(source: Any) -> JaxProgram:
         return from_lowered(source.lower(lowering_platforms=("cpu",)))
     hint = "pass what .lower(…) returns, before .compile()"
     raise InputError("a compiled JAX function is optimized for XLA's runtime", hint=hint)
+
+
+def identity(lowered: Any) -> bytes:
+    """The bytecode of a `Lowered`: the same bytes each time, which its HLO proto is not."""
+    buffer = io.BytesIO()
+    lowered.compiler_ir("stablehlo").operation.write_bytecode(buffer)
+    return buffer.getvalue()
 
 
 def trace(

@@ -57,6 +57,15 @@ def test_the_second_start_runs_neither_pipeline_nor_compiler(calls: list[str]) -
     assert first.memory == second.memory
 
 
+def test_a_lowered_jax_function_starts_from_the_cache(calls: list[str]) -> None:
+    jax = pytest.importorskip("jax")
+    lowered = jax.jit(lambda x, w: jax.numpy.tanh(x @ w)).lower(X, W)
+    first = ccodegen.compile(lowered, constants={1: W})
+    second = ccodegen.compile(lowered, constants={1: W})
+    assert calls == ["build", "build_library"]
+    np.testing.assert_array_equal(first(X), second(X))
+
+
 def test_stages_of_a_restored_program_are_made_when_asked_for(calls: list[str]) -> None:
     text = ccodegen.compile(TEXT).as_text("c")
     restored = ccodegen.compile(TEXT)
