@@ -29,7 +29,8 @@ from tests.emit.c_compiler import WARNINGS
 SAMPLE = (
     "switch", "scan_with_swapped_carry", "sort", "top_k", "cumulative", "scatter", "gather",
     "convolutions", "pooling_gradient", "reductions", "elementwise_functions",
-    "integer_arithmetic", "predicates", "half_precision", "contractions", "complex_arithmetic", "rbg", "cholesky",
+    "integer_arithmetic", "predicates", "half_precision", "contractions", "complex_arithmetic",
+    "rbg", "cholesky",
     "solve_triangular", "movement",
 )  # fmt: skip
 NAMES = [*(PROGRAMS if FULL else SAMPLE), "lenet"]
