@@ -23,6 +23,10 @@ missing=
 for entry in $wanted; do
     command -v "${entry%%:*}" >/dev/null || missing="$missing $(echo "${entry#*:}" | tr , ' ')"
 done
+if [ "$what" = test ]; then  # clang's sanitizers are a package of their own
+    echo 'int main(void) { return 0; }' | clang -fsanitize=address -x c - -o /dev/null 2>/dev/null ||
+        missing="$missing libclang-rt-dev"
+fi
 python=python3
 for name in python3.11 python3.12 python3.13; do
     command -v $name >/dev/null && python=$name && break
