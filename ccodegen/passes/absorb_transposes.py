@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
+from ccodegen.ops.build import derived, is_static
 from ccodegen.ops.dot import Dot
 from ccodegen.ops.movement import Transpose
-from ccodegen.passes.build import derived, is_static
 from ccodegen.passes.context import PassContext
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from ccodegen.hlo.ir import Alias, Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_with_old
 from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.build import constant
 from ccodegen.ops.creation import Parameter
-from ccodegen.passes.build import constant
 from ccodegen.passes.flatten_entry import flat_leaves, flatten_entry, lasting
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.support.errors import InputError

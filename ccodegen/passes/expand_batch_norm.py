@@ -9,9 +9,9 @@ from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.batch_norm import BatchNorm
+from ccodegen.ops.build import broadcast, derived, is_static, reducer, splat, tuple_of
 from ccodegen.ops.elementwise import MathFunction
 from ccodegen.ops.reduce import Reduce
-from ccodegen.passes.build import broadcast, derived, is_static, reducer, splat, tuple_of
 from ccodegen.passes.context import PassContext
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.hlo.shape import ArrayShape, TupleShape
+from ccodegen.ops.build import derived
 from ccodegen.ops.custom_call import CustomCall
 from ccodegen.ops.topk import TopK
-from ccodegen.passes.build import derived
 from ccodegen.passes.context import PassContext
 
 # One device: sharding and placement change nothing, and a shard is the whole.

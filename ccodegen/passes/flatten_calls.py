@@ -9,8 +9,8 @@ from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.hlo.shape import ArrayShape, TupleShape
 from ccodegen.ops.asynchronous import AsyncStart
+from ccodegen.ops.build import splat, tuple_of
 from ccodegen.ops.control import Call
-from ccodegen.passes.build import splat, tuple_of
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.inline import Inlined, inline
 

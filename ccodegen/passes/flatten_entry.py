@@ -8,8 +8,8 @@ from dataclasses import replace
 from ccodegen.hlo.ir import Alias, Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_with_old
 from ccodegen.hlo.shape import Shape, TupleShape
+from ccodegen.ops.build import derived, tuple_of
 from ccodegen.ops.creation import Parameter
-from ccodegen.passes.build import derived, tuple_of
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 

@@ -12,7 +12,7 @@ from ccodegen.hlo.evaluate import Evaluator
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.passes.build import constant, is_static, splat
+from ccodegen.ops.build import constant, is_static, splat
 from ccodegen.passes.constants import array_of, uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.effects import is_repeatable

@@ -7,9 +7,9 @@ from dataclasses import replace
 from ccodegen.hlo.ir import Computation, Instruction, Module, post_order
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
+from ccodegen.ops.build import element_of, tuple_of
 from ccodegen.ops.control import While
 from ccodegen.ops.elementwise import MATH_FUNCTIONS
-from ccodegen.passes.build import element_of, tuple_of
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.effects import is_repeatable
 from ccodegen.passes.loops import Loop, as_loop, state_index, with_state

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
-from ccodegen.passes.build import broadcast
+from ccodegen.ops.build import broadcast
 
 _STRUCTURE = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
 

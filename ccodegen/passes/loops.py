@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Computation, Instruction, post_order
 from ccodegen.hlo.shape import Shape, TupleShape
+from ccodegen.ops.build import element_of, slice_size
 from ccodegen.ops.control import While
 from ccodegen.ops.elementwise import Compare
 from ccodegen.ops.tuples import GetTupleElement
-from ccodegen.passes.build import element_of, slice_size
 from ccodegen.passes.constants import array_of, integer_range
 
 _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE"}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_module
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
-from ccodegen.passes.build import derived, is_static, reshape, transpose
+from ccodegen.ops.build import derived, is_static, reshape, transpose
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.settle_entry_layout import laid_out, major_to_minor
 

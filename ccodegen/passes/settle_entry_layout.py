@@ -8,7 +8,7 @@ from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_with_old
 from ccodegen.hlo.shape import ArrayShape, Layout, Shape, TupleShape
 from ccodegen.hlo.text.shapes import shape_from_text
-from ccodegen.passes.build import derived, element_of, tuple_of
+from ccodegen.ops.build import derived, element_of, tuple_of
 from ccodegen.passes.context import PassContext
 
 _ANNOTATION = "entry_computation_layout"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
 from ccodegen.hlo.shape import Shape, TupleShape
+from ccodegen.ops.build import derived, element_of, tuple_of
 from ccodegen.ops.control import While
 from ccodegen.ops.tuples import GetTupleElement
-from ccodegen.passes.build import derived, element_of, tuple_of
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.loops import Loop, as_loop, state_index, with_state
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.passes.build import derived, elementwise, splat
+from ccodegen.ops.build import derived, elementwise, splat
 from ccodegen.passes.constants import PLAIN_FLOATS, highest, is_value, lowest, uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import Rules

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ccodegen.hlo.attributes import PaddingDimension, SliceDimension
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.build import derived, is_static, slice_of, splat
 from ccodegen.ops.movement import Broadcast, Concatenate, Pad, Reverse, Slice
-from ccodegen.passes.build import derived, is_static, slice_of, splat
 from ccodegen.passes.constants import uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import Rules

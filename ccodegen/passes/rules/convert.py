@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.build import derived
 from ccodegen.ops.conversion import ReducePrecision
-from ccodegen.passes.build import derived
 from ccodegen.passes.constants import integer_range
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import Rules

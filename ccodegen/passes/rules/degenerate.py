@@ -6,10 +6,10 @@ import numpy as np
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape, TupleShape
+from ccodegen.ops.build import broadcast, constant, is_static, reshape, splat, tuple_of
 from ccodegen.ops.dot import Dot
 from ccodegen.ops.reduce import Reduce
 from ccodegen.ops.sort import Sort
-from ccodegen.passes.build import broadcast, constant, is_static, reshape, splat, tuple_of
 from ccodegen.passes.constants import is_value
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.lift import can_lift, lift

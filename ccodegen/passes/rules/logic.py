@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.build import derived, elementwise, splat
 from ccodegen.ops.elementwise import Compare
-from ccodegen.passes.build import derived, elementwise, splat
 from ccodegen.passes.constants import (
     PLAIN_FLOATS,
     highest,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.build import derived, is_static, reshape, slice_of, splat
 from ccodegen.ops.dynamic_slice import DynamicSlice
 from ccodegen.ops.gather import Gather
-from ccodegen.passes.build import derived, is_static, reshape, slice_of, splat
 from ccodegen.passes.constants import is_value, uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import Rules

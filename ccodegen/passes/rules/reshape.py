@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.build import broadcast, derived, is_static, reshape, transpose
 from ccodegen.ops.creation import Iota
 from ccodegen.ops.movement import Broadcast, Transpose
-from ccodegen.passes.build import broadcast, derived, is_static, reshape, transpose
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import Rules
 

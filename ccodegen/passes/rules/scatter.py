@@ -7,9 +7,9 @@ import numpy as np
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.build import constant, derived, is_static, reshape
 from ccodegen.ops.dynamic_slice import DynamicSlice
 from ccodegen.ops.scatter import Scatter
-from ccodegen.passes.build import constant, derived, is_static, reshape
 from ccodegen.passes.constants import array_of, uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import Rules

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.build import broadcast, derived, is_static, slice_of, slice_size
 from ccodegen.ops.creation import Iota
 from ccodegen.ops.movement import Broadcast, Concatenate, Pad, Slice
-from ccodegen.passes.build import broadcast, derived, is_static, slice_of, slice_size
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import Rules
 

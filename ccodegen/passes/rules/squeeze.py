@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.build import broadcast, derived, is_static, reshape
 from ccodegen.ops.movement import Broadcast
-from ccodegen.passes.build import broadcast, derived, is_static, reshape
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import ANY_OP, Rules
 from ccodegen.passes.rules.reshape import matching_dimensions
