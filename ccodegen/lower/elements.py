@@ -14,7 +14,6 @@ from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, If, Index, Load
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.kernel_builder import KernelBuilder, Values
 from ccodegen.ops.creation import Constant
-from ccodegen.ops.custom_call import CustomCall
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.support.errors import UnsupportedError
 
@@ -124,8 +123,6 @@ class OperandScope:
 
 def _description(instruction: Instruction) -> str:
     """What an instruction asks for, for the error that we cannot do it."""
-    if isinstance(instruction.attributes, CustomCall):
-        return f"custom-call to '{instruction.attributes.custom_call_target}'"
     return f"op '{instruction.op}' with result {shape_text(instruction.shape, layouts=False)}"
 
 

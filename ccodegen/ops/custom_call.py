@@ -1,13 +1,22 @@
-"""custom-call: an op that HLO does not define, found by the name of its target."""
+"""custom-call: an op that HLO does not define, found by the name of its target.
+
+`register_custom_call` tells what a target means; `ops/custom_calls/` holds what is built in.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, DimLabels, Window, attr
-from ccodegen.hlo.ir import Computation
+from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
+from ccodegen.ops.build import derived
+from ccodegen.ops.creation import Parameter
+from ccodegen.ops.lowering import NestScope
+from ccodegen.support.errors import UnsupportedError
 
 
 @dataclass(frozen=True)
@@ -31,4 +40,77 @@ class CustomCall(Attributes):
     api_version: str = attr(AttrKind.ENUM, "")
 
 
-register(OpDef("custom-call", CustomCall, (0, None)))
+Expand: TypeAlias = Callable[[Instruction], Instruction]
+Nest: TypeAlias = Callable[[NestScope, Instruction], None]
+Evaluate: TypeAlias = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class CustomCallDef:
+    """What a target of custom-call means: `expand` alone, or `evaluate` with `nest`.
+
+    `expand(instruction)`: an instruction of HLO's own ops that takes its place, or the very
+    instruction where it cannot. `evaluate` and `nest`: as in OpDef. Operands and results are
+    logical arrays: layouts do not matter here. `pure`: equal operands give equal results.
+    """
+
+    target: str
+    expand: Expand | None = None
+    evaluate: Evaluate | None = None
+    nest: Nest | None = None
+    pure: bool = True
+
+
+_TARGETS: dict[str, CustomCallDef] = {}
+
+
+def register_custom_call(definition: CustomCallDef) -> CustomCallDef:
+    """Adds a target, or replaces what was known of it."""
+    _TARGETS[definition.target] = definition
+    return definition
+
+
+def definition_of(instruction: Instruction) -> CustomCallDef | None:
+    """What is known of a custom-call's target; None for other ops and unknown targets."""
+    attributes = instruction.attributes
+    if not isinstance(attributes, CustomCall):
+        return None
+    return _TARGETS.get(attributes.custom_call_target)
+
+
+def expand(instruction: Instruction) -> Instruction:
+    """The instruction as HLO's own ops, where its target means that; else itself."""
+    definition = definition_of(instruction)
+    if definition is None or definition.expand is None:
+        return instruction
+    return definition.expand(instruction)
+
+
+def evaluate(evaluator: Any, instruction: Instruction, *operands: Any) -> Any:
+    definition = definition_of(instruction)
+    if definition is not None and definition.evaluate is not None:
+        return definition.evaluate(evaluator, instruction, *operands)
+    parameters = tuple(
+        derived(o, "parameter", o.shape, (), Parameter(n))
+        for n, o in enumerate(instruction.operands)
+    )
+    alone = replace(instruction, operands=parameters, control_predecessors=())
+    expanded = expand(alone)
+    if expanded is alone:
+        raise UnsupportedError(f"{_description(instruction)} in the evaluator", instruction.location)
+    return evaluator.call(Computation("expanded", parameters, expanded), *operands)
+
+
+def nest(scope: NestScope, instruction: Instruction) -> None:
+    definition = definition_of(instruction)
+    if definition is None or definition.nest is None:
+        raise UnsupportedError(f"{_description(instruction)} in C", instruction.location)
+    definition.nest(scope, instruction)
+
+
+def _description(instruction: Instruction) -> str:
+    assert isinstance(instruction.attributes, CustomCall)
+    return f"custom-call to '{instruction.attributes.custom_call_target}'"
+
+
+register(OpDef("custom-call", CustomCall, (0, None), evaluate=evaluate, nest=nest))
