@@ -194,10 +194,11 @@ CCG_INLINE double ccg_acos_f64(double x)
 CCG_INLINE double ccg_atan2_f64(double y, double x)
 {
     double a = ccg_abs_f64(x), b = ccg_abs_f64(y);
-    double scale = a > 0x1p+1000 ? 0x1p-4 : 1.0, small, large, upper, lower, t, z, result, base;
-    scale = b > 0x1p+1000 ? 0x1p-4 : scale;
-    small = (b > a ? a : b) * scale;
-    large = (b > a ? b : a) * scale;
+    double size = b > a ? b : a, small = b > a ? a : b, large, upper, lower, t, z, result, base;
+    double scale = size < 0x1p-900 ? 0x1p+100 : 1.0;
+    scale = size > 0x1p+1000 ? 0x1p-4 : scale;
+    small = small * scale;
+    large = size * scale;
     upper = small >= 0.4142135623730951 * large ? small - large : small;
     upper = small == large ? 0.0 : upper;
     lower = small >= 0.4142135623730951 * large ? small + large : large;

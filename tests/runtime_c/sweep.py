@@ -1,119 +1,122 @@
-"""Sweeps unary f32 functions over all 2^32 arguments and prints the largest error in ulp.
+"""Measures the errors of runtime_c's math functions, in ulp, in default and in strict mode.
 
-    python -m tests.runtime_c.sweep [--step N] [--strict] [--compiler gcc] [FUNCTION ...]
+    python -m tests.runtime_c.sweep [--type f32] [--step N] [--count N] [FUNCTION ...]
 
-The reference is the C library's function in double precision. A step of 1 takes one to three
-minutes per function on one core; a larger odd step samples.
+Functions of one f32 are tried with all 2^32 arguments (or every N-th), against the C library in
+f64; functions of two, and of f64, with the special values and N drawn arguments, f64 against the C
+library in long double. Prints what was found and what the header states; fails if that is less.
+Two programs run at a time; all of f32 takes half an hour.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-RUNTIME = Path(__file__).resolve().parents[2] / "runtime_c"
-FLAGS = ["-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math"]
-STRICT = ["-DCCG_STRICT", "-ffp-contract=off"]
+from ccodegen.support.accuracy import stated_bounds
+from ccodegen.support.runtime_c import header_dir
 
-# The reference as a C expression in the double x.
-REFERENCES = {
-    "exp": "exp(x)",
-    "expm1": "expm1(x)",
-    "log": "log(x)",
-    "log1p": "log1p(x)",
-    "logistic": "1 / (1 + exp(-x))",
-    "tanh": "tanh(x)",
-    "erf": "erf(x)",
-    "sin": "sin(x)",
-    "cos": "cos(x)",
-    "tan": "tan(x)",
-    "asin": "asin(x)",
-    "acos": "acos(x)",
-    "atan": "atan(x)",
-    "sinh": "sinh(x)",
-    "cosh": "cosh(x)",
-    "asinh": "asinh(x)",
-    "acosh": "acosh(x)",
-    "atanh": "atanh(x)",
-    "sqrt": "sqrt(x)",
-    "rsqrt": "1 / sqrt(x)",
-    "cbrt": "cbrt(x)",
+SOURCES = Path(__file__).resolve().parent
+FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math")
+MODES = {"default_run": (), "strict_run": ("-DCCG_STRICT", "-ffp-contract=off")}
+# The C library's functions of the same name, and the references of the others.
+SAME_NAME = (
+    "exp expm1 log log1p tanh erf sin cos tan asin acos atan sinh cosh asinh acosh atanh sqrt cbrt "
+    "floor ceil"
+)
+UNARY = {
+    **{name: f"{name}(a)" for name in SAME_NAME.split()},
+    "logistic": "1 / (1 + exp(-a))",
+    "rsqrt": "1 / sqrt(a)",
+    "abs": "fabs(a)",
+    "sign": "a == 0 || a != a ? a : copysign(1, a)",
+    "round_nearest_even": "rint(a)",
+    "round_nearest_afz": "round(a)",
 }
-
-PROGRAM = """
-#include "ccg_math_f32.h"
-#include <stdio.h>
-#define BLOCK 4096
-/* The distance in ulp of the reference, whose exponent is at least that of the denormals; past the
-   largest float, infinity is 2^128. */
-static double error(float got, double want)
-{
-    int exponent;
-    double found = (double)got;
-    if (want != want || found != found)
-        return want != want && found != found ? 0 : HUGE_VAL;
-    if (fabs(want) >= 0x1.ffffffp127)
-        return found == (want > 0 ? HUGE_VAL : -HUGE_VAL) ? 0 : HUGE_VAL;
-    if (fabs(found) == HUGE_VAL)
-        found = found > 0 ? 0x1p128 : -0x1p128;
-    if (found == want)
-        return (want == 0 && signbit(want) != signbit(found)) ? HUGE_VAL : 0;
-    frexp(want, &exponent);
-    exponent = want == 0 || exponent < -125 ? -125 : exponent;
-    return fabs(found - want) / ldexp(1, exponent - 24);
+BINARY = {
+    "atan2": "atan2(a, b)",
+    "pow": "pow(a, b)",
+    "remainder": "fmod(a, b)",
+    "hypot": "hypot(a, b)",
 }
-int main(void)
-{
-    static float in[BLOCK], out[BLOCK];
-    double worst = 0;
-    uint32_t at = 0;
-    uint64_t bits = 0;
-    while (bits < (uint64_t)1 << 32) {
-        int count = 0;
-        for (; count < BLOCK && bits < (uint64_t)1 << 32; count++, bits += STEP)
-            in[count] = ccg_f32_bits((uint32_t)bits);
-        for (int i = 0; i < count; i++)
-            out[i] = FUNCTION(in[i]);
-        for (int i = 0; i < count; i++) {
-            double x = (double)in[i], e = error(out[i], REFERENCE);
-            if (e > worst) {
-                worst = e;
-                at = ccg_bits_f32(in[i]);
-            }
-        }
-    }
-    printf("%.3f ulp at %a\\n", worst, (double)ccg_f32_bits(at));
-    return 0;
-}
-"""
+CALLS = {"hypot": "ccg_abs_{c}(ccg_complex_{c}((x), (y)))"}
+COMPLEX = {"f32": "c64", "f64": "c128"}
 
 
-def sweep(function: str, step: int, strict: bool, compiler: str) -> str:
-    """The largest error of ccg_<function>_f32 over every step-th argument, and where it is."""
-    text = PROGRAM.replace("FUNCTION", f"ccg_{function}_f32").replace("STEP", f"{step}u")
-    text = text.replace("REFERENCE", REFERENCES[function])
+@dataclass(frozen=True)
+class Found:
+    """The largest error of a function in one mode, and where."""
+
+    error: float
+    at: str
+
+
+def sweep(function: str, kind: str, words: list[str], compiler: str = "gcc") -> list[Found]:
+    """In default and in strict mode. `words`: the arguments of sweep.c's program."""
     with tempfile.TemporaryDirectory() as folder:
-        source, program = Path(folder) / "sweep.c", Path(folder) / "sweep"
-        source.write_text(text)
-        flags = FLAGS + (STRICT if strict else [])
-        command = [compiler, *flags, f"-I{RUNTIME}", str(source), "-o", str(program), "-lm"]
-        subprocess.run(command, check=True)
-        return subprocess.run([program], check=True, capture_output=True, text=True).stdout.strip()
+        program = build(function, kind, Path(folder), compiler)
+        done = subprocess.run([program, *words], check=True, capture_output=True, text=True)
+    lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    return [Found(float(error), at) for error, at in lines]
 
 
-def main() -> None:
+def build(function: str, kind: str, folder: Path, compiler: str) -> Path:
+    types = [f"-DT={'float' if kind == 'f32' else 'double'}"]
+    types += [f"-I{header_dir()}", *FLAGS]
+    call = CALLS.get(function, "ccg_{f}_{t}(" + ("x, y)" if function in BINARY else "x)"))
+    call = call.format(f=function, t=kind, c=COMPLEX[kind])
+    objects = []
+    for mode, flags in MODES.items():
+        objects.append(str(folder / f"{mode}.o"))
+        command = [compiler, "-c", *types, *flags, f"-DRUN={mode}", f"-DFUNCTION(x,y)={call}"]
+        subprocess.run([*command, SOURCES / "sweep_kernel.c", "-o", objects[-1]], check=True)
+    program = folder / "sweep"
+    command = [compiler, *types, *reference(function, kind), SOURCES / "sweep.c", *objects]
+    subprocess.run([*command, "-o", program, "-lm"], check=True)
+    return program
+
+
+def reference(function: str, kind: str) -> list[str]:
+    """The macros that say what is right."""
+    text = {**UNARY, **BINARY}[function]
+    if kind == "f32":
+        vector = function in SAME_NAME.split() and function not in ("floor", "ceil", "sqrt")
+        return ["-DWIDE=double", f"-DREFER(a,b)={text}"] + [f"-DLIBMVEC={function}"] * vector
+    return ["-DWIDE=long double", "-include", "tgmath.h", f"-DREFER(a,b)={text}"]
+
+
+def report(function: str, kind: str, options: argparse.Namespace) -> bool:
+    """Prints the result. Whether it is within the stated bound."""
+    whole = kind == "f32" and function in UNARY
+    words = ["0", str(2**32), str(options.step)] if whole else [str(options.count)]
+    found = sweep(function, kind, words, options.compiler)
+    bound = stated_bounds().get((function, kind))
+    stated = (bound.default, bound.strict) if bound else (0.0, 0.0)
+    for mode, f, limit in zip(("default", "strict"), found, stated, strict=True):
+        verdict = "" if f.error <= limit else "  ABOVE THE BOUND"
+        line = f"{function:18} {kind} {mode:7} {f.error:9.4f} of {limit} at {f.at}{verdict}"
+        print(line, flush=True)
+    return all(f.error <= limit for f, limit in zip(found, stated, strict=True))
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("functions", nargs="*", choices=[[], *REFERENCES], default=[])
+    parser.add_argument("functions", nargs="*", default=[*UNARY, *BINARY])
+    parser.add_argument("--type", default="f32", choices=["f32", "f64"])
     parser.add_argument("--step", type=int, default=1)
-    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--count", type=int, default=10**7)
     parser.add_argument("--compiler", default="gcc")
     options = parser.parse_args()
-    for function in options.functions or REFERENCES:
-        result = sweep(function, options.step, options.strict, options.compiler)
-        print(f"{function:10} {result}", flush=True)
+    os.nice(19)
+    with ThreadPoolExecutor(2) as pool:
+        within = pool.map(lambda f: report(f, options.type, options), options.functions)
+    return 0 if all(within) else 1
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
