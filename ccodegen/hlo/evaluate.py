@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ccodegen.hlo import opdef
+from ccodegen.hlo import dynamic, opdef
+from ccodegen.hlo.devices import check_one_device
+from ccodegen.hlo.dynamic import DynamicArray
 from ccodegen.hlo.effects import has_side_effect
 from ccodegen.hlo.ir import Computation, Instruction, Module, post_order
 from ccodegen.hlo.precision import settled
@@ -30,8 +32,10 @@ def evaluate(module: Module, *arguments: Any) -> Any:
     leaves of all parameters, flat. Raises InputError when they do not fit the parameters, and
     UnsupportedError for an op that has no reference yet.
     """
+    check_one_device(module)
     values = bind_arguments([p.shape for p in module.entry.parameters], arguments)
-    return Evaluator().call(settled(module).entry, *values)
+    result = Evaluator().call(settled(module).entry, *values)
+    return dynamic.cut(module.entry.root.shape, result)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ class OpDef:
     ops fuse. `nest(scope, instruction)`: a loop nest of its own from buffers to buffers. See
     `ops/lowering.py` for both. Where both are set, `prefers_nest(instruction)` says which one an
     instruction lowers by.
+    `expand(instruction)`: the instruction as others that give its value, which a pass puts in its
+    place. Raises UnsupportedError for what it has no meaning for.
     `elementwise`: output element i depends on element i of each operand alone.
     `side_effect`: kept although nobody uses the result.
     """
@@ -48,6 +50,7 @@ class OpDef:
     element: Callable[..., Any] | None = None
     nest: Callable[..., None] | None = None
     prefers_nest: Callable[[Instruction], bool] | None = None
+    expand: Callable[[Instruction], Instruction] | None = None
     elementwise: bool = False
     side_effect: bool = False
     samples: tuple[str, ...] = field(default=())

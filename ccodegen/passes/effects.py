@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
+from ccodegen.hlo.devices import COLLECTIVES
 from ccodegen.hlo.effects import has_own_effect
 from ccodegen.hlo.ir import Instruction, called_first
-
-COLLECTIVES = frozenset(
-    {
-        "all-gather",
-        "all-gather-start",
-        "all-reduce",
-        "all-reduce-start",
-        "all-to-all",
-        "collective-broadcast",
-        "collective-permute",
-        "collective-permute-start",
-        "ragged-all-to-all",
-        "reduce-scatter",
-    }
-)
 
 
 def is_repeatable(instruction: Instruction) -> bool:

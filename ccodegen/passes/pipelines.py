@@ -12,6 +12,7 @@ from ccodegen.passes.context import Pass, PassContext
 from ccodegen.passes.drop_dead import drop_dead
 from ccodegen.passes.expand_batch_norm import expand_batch_norm
 from ccodegen.passes.expand_custom_calls import expand_custom_calls
+from ccodegen.passes.expand_ops import expand_ops
 from ccodegen.passes.flatten_calls import flatten_calls
 from ccodegen.passes.fold_constants import fold_constants
 from ccodegen.passes.fuse import fuse
@@ -67,6 +68,7 @@ SIMPLIFICATION: Pipeline = (
     # Both leave arithmetic and tuples to simplify.
     expand_custom_calls,
     expand_batch_norm,
+    expand_ops,
     _SIMPLIFY,
     # A dot reads any order as well as another; before loops, so that no transpose is hoisted.
     absorb_transposes,
