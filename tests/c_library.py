@@ -28,7 +28,7 @@ class CLibrary:
     """The programs as functions: `library.run(n, arguments)` calls program n.
 
     All programs are in one mode. `compilers`: tried in order. tcc takes a tenth of gcc's time, but
-    is not everywhere, and fails on some C that is right.
+    is not everywhere, and fails on some C that is right. `flags`: beside those of the mode.
     """
 
     def __init__(
@@ -37,11 +37,13 @@ class CLibrary:
         target: Target,
         strict: bool = False,
         compilers: Sequence[str] = ("tcc", "gcc"),
+        flags: Sequence[str] = (),
     ) -> None:
         self._programs = programs
         with tempfile.TemporaryDirectory() as folder:
             sources = _write(Path(folder), programs, target, strict)
-            self._library = _load(Path(folder), sources, strict, compilers)
+            chosen = (*(STRICT_FLAGS if strict else FLAGS), *flags)
+            self._library = _load(Path(folder), sources, compilers, chosen)
 
     def run(self, number: int, arguments: Sequence[Array]) -> list[Array]:
         """The results by flat output number; `arguments` by flat parameter, left as they are."""
@@ -60,9 +62,8 @@ class CLibrary:
 
 
 def _load(
-    path: Path, sources: Sequence[str], strict: bool, compilers: Sequence[str]
+    path: Path, sources: Sequence[str], compilers: Sequence[str], flags: Sequence[str]
 ) -> ctypes.CDLL:
-    flags = STRICT_FLAGS if strict else FLAGS
     errors = []
     for compiler in filter(shutil.which, compilers):
         library = path / f"{compiler}.so"

@@ -28,16 +28,16 @@ class StepJob:
 
 
 def kernel_job(step: Compute, memory: Memory, target: Target, strict: bool) -> StepJob:
-    buffers = _Buffers(memory)
+    buffers = _Buffers(memory, opdef.get(_computed(step.instruction).op).nest is not None)
     for operand, values in _operands(step):
         buffers.see(operand, values)
     buffers.see(step.instruction, step.outputs)
     inputs = {
-        inner: buffers.of(values)
-        for inner, (_, values) in zip(_inner(step), _operands(step), strict=True)
+        inner: buffers.of(operand, values)
+        for inner, (operand, values) in zip(_inner(step), _operands(step), strict=True)
         if not _is_inline(step.instruction, inner)
     }
-    outputs = _outputs(step, buffers.of(step.outputs))
+    outputs = _outputs(step, buffers.of(step.instruction, step.outputs))
     root = _computed(step.instruction)
     return StepJob(Job(root, outputs, inputs, target, strict), buffers.storages)
 
@@ -89,13 +89,17 @@ def _outputs(step: Compute, buffers: tuple[Buffer, ...]) -> tuple[Output, ...]:
 
 
 class _Buffers:
-    """Makes one buffer per storage, with the one shape under which the step sees it, or flat."""
+    """Makes one buffer per storage, with the one shape under which the step sees it, or flat.
 
-    def __init__(self, memory: Memory) -> None:
+    A nest wants each operand in its own shape: for it there is a buffer per storage and shape.
+    """
+
+    def __init__(self, memory: Memory, is_nest: bool) -> None:
         self._memory = memory
+        self._is_nest = is_nest
         self._seen: dict[Storage, set[tuple[int, ...]]] = {}
         self._names: dict[Storage, str] = {}
-        self._made: dict[Storage, Buffer] = {}
+        self._made: dict[tuple[Storage, tuple[int, ...]], Buffer] = {}
 
     def see(self, instruction: Instruction, values: tuple[Value, ...]) -> None:
         for dimensions, value in zip(leaf_dimensions(instruction), values, strict=True):
@@ -103,19 +107,20 @@ class _Buffers:
             self._seen.setdefault(storage, set()).add(dimensions)
             self._names.setdefault(storage, identifier(instruction.name))
 
-    def of(self, values: tuple[Value, ...]) -> tuple[Buffer, ...]:
-        return tuple(self._make(value) for value in values)
+    def of(self, instruction: Instruction, values: tuple[Value, ...]) -> tuple[Buffer, ...]:
+        return tuple(map(self._make, leaf_dimensions(instruction), values))
 
-    def _make(self, value: Value) -> Buffer:
+    def _make(self, dimensions: tuple[int, ...], value: Value) -> Buffer:
         storage = self._memory[value]
-        if storage not in self._made:
-            shapes = self._seen[storage]
-            dimensions = next(iter(shapes)) if len(shapes) == 1 else (value.shape.size,)
+        if len(self._seen[storage]) > 1 and not self._is_nest:
+            dimensions = (value.shape.size,)
+        key = storage, dimensions
+        if key not in self._made:
             name = unique(self._names[storage], {b.name for b in self._made.values()})
             element_type = value.shape.element_type
-            self._made[storage] = Buffer(name, element_type, dimensions, Space.ARGUMENT)
-        return self._made[storage]
+            self._made[key] = Buffer(name, element_type, dimensions, Space.ARGUMENT)
+        return self._made[key]
 
     @property
     def storages(self) -> dict[Buffer, Storage]:
-        return {buffer: storage for storage, buffer in self._made.items()}
+        return {buffer: storage for (storage, _), buffer in self._made.items()}

@@ -173,7 +173,8 @@ def evaluate(evaluator: Any, instruction: Instruction, lhs: Array, rhs: Array) -
     )
     labels, spatial = sizes.labels, len(sizes.window)
     features_last = np.moveaxis(split, 0, spatial + 1)
-    merged = features_last.reshape(sizes.batch, *sizes.output_spatial, -1)
+    features = sizes.groups * sizes.output_features
+    merged = features_last.reshape(sizes.batch, *sizes.output_spatial, features)
     placed = np.empty(instruction.array_shape.dimensions, merged.dtype)
     roles = (labels.output_batch, *labels.output_spatial, labels.output_feature)
     rest = [d for d in range(placed.ndim) if d not in roles]

@@ -1,0 +1,66 @@
+"""Which kinds of instructions there are, how often each is taken, and the entry around them."""
+
+from __future__ import annotations
+
+import random
+
+from ccodegen.hlo.builder import module
+from ccodegen.hlo.ir import Computation, Module
+from tests.random_modules import (
+    algorithms,
+    contractions,
+    control,
+    elementwise,
+    folds,
+    indexing,
+    movement,
+)
+from tests.random_modules.body import Body, Kind, Maker
+
+_COMMON: list[Kind] = [
+    elementwise.unary, elementwise.binary, elementwise.binary, elementwise.compare,
+    elementwise.select, elementwise.convert, movement.broadcast, movement.reshape,
+    movement.transpose, folds.reduce,
+]  # fmt: skip
+_EXACT: list[Kind] = [
+    *_COMMON, *_COMMON, elementwise.clamp, movement.reverse, movement.slice_, movement.pad,
+    movement.concatenate, movement.iota, movement.constant, movement.laid_out,
+    indexing.dynamic_slice, indexing.dynamic_update_slice, indexing.gather, indexing.scatter,
+    folds.arg_maximum, folds.normalise, folds.normalise, folds.reduce_window,
+    folds.select_and_scatter, contractions.dot, contractions.dot, contractions.convolution,
+    algorithms.sort, algorithms.topk, control.loop, control.conditional, control.call,
+    control.marker, elementwise.map_,
+]  # fmt: skip
+_INEXACT: list[Kind] = [
+    *_EXACT, *_COMMON, elementwise.bitcast_convert, elementwise.reduce_precision,
+    algorithms.cholesky, algorithms.triangular_solve, algorithms.fft, algorithms.batch_norm,
+    algorithms.rng_bit_generator,
+]  # fmt: skip
+_SCALARS: list[Kind] = [
+    elementwise.unary, elementwise.binary, elementwise.binary, elementwise.compare,
+    elementwise.select, elementwise.clamp, elementwise.convert,
+]  # fmt: skip
+
+
+def random_module(seed: int, exact: bool = False, steps: int = 12) -> Module:
+    """The module of this seed, of about so many instructions at most.
+
+    An exact one computes with small integers in whatever type, so that no order of operations
+    changes a result (`values.small_integers` are arguments for it).
+    """
+    source = random.Random(seed)
+    maker = Maker(source, exact, _EXACT if exact else _INEXACT, _SCALARS)
+    return module(_entry(Body(maker, "entry"), steps), f"random_{seed}")
+
+
+def _entry(body: Body, steps: int) -> Computation:
+    for _ in range(body.random.randint(1, 3)):
+        body.parameter(body.shape())
+    body.grow(body.random.randint(2, steps))
+    results = body.random.sample(body.values, min(len(body.values), body.random.randint(1, 4)))
+    results.append(body.values[-1])
+    if body.chance(0.5):
+        return body.build(results[-1])
+    if body.chance(0.2):
+        results[0] = body.tuple(results[:2])
+    return body.build(body.tuple(results))

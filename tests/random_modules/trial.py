@@ -1,0 +1,73 @@
+"""One random module with its arguments and the way in which it is tried."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ccodegen.hlo.ir import Module
+from ccodegen.hlo.shape import leaves
+from ccodegen.hlo.text import parse
+from ccodegen.hlo.verify import verify
+from ccodegen.loop import interpret
+from tests.random_modules.generator import random_module
+from tests.random_modules.values import arguments
+from tests.three_ways import Case, Prepared, plain_target, prepare
+
+
+class Mode(enum.Enum):
+    """What is compared, and how closely.
+
+    STRICT: any module in strict mode; all ways agree to the bit. EXACT: one of small integers in
+    default mode; all ways agree within tolerance. LOOSE: any module in default mode, where sums may
+    be ordered as it likes; the C has the bits of the loop program that it is made of.
+    """
+
+    STRICT = "strict"
+    EXACT = "exact"
+    LOOSE = "loose"
+
+
+@dataclass(frozen=True)
+class Trial:
+    seed: int
+    mode: Mode
+
+    @property
+    def name(self) -> str:
+        return f"{self.mode.value}-{self.seed}"
+
+    def text(self) -> str:
+        return random_module(self.seed, self.mode is Mode.EXACT).to_text()
+
+    def case(self) -> Case:
+        """The module, read back from its text, so that the text is all that a find needs."""
+        module = parse(self.text(), f"{self.name}.hlo")
+        verify(module)
+        given = arguments(module, self.seed, self.mode is Mode.EXACT)
+        donate = donatable(module) if self.seed % 3 == 0 else ()
+        return Case(module, given, self.mode is Mode.STRICT, donate)
+
+    def prepare(self) -> Prepared:
+        """Evaluates, builds and interprets it. Raises whatever goes wrong, AssertionError for
+        results that differ."""
+        prepared = prepare(self.case(), plain_target())
+        if self.mode is not Mode.LOOSE:
+            prepared.interpret()
+            return prepared
+        case = replace(prepared.case, strict=True)
+        found = interpret.run(prepared.built.program, case.arguments)
+        return Prepared(case, prepared.built, tuple(np.asarray(v) for v in found))
+
+
+def donatable(module: Module) -> tuple[int, ...]:
+    """Parameters that have an output of their own shape."""
+    outputs = list(leaves(module.entry.root.shape))
+    found = []
+    for number, parameter in enumerate(module.entry.parameters):
+        if parameter.shape in outputs:
+            outputs.remove(parameter.array_shape)
+            found.append(number)
+    return tuple(found)
