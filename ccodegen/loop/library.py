@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ccodegen.support import c_routine
 from ccodegen.support.errors import InternalError
 
 Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
@@ -20,6 +22,8 @@ _TILE = re.compile(r"ccg_tile_[a-z]\w+_(\d+)x(\d+)")
 def effect_of(function: str) -> Effect:
     """Raises InternalError for a function that is not known here."""
     match = _TILE.fullmatch(function)
+    if match is None and c_routine.is_routine(function):
+        return functools.partial(c_routine.call, function)
     if match is None:
         raise InternalError(f"the interpreter does not know the function {function}")
     return _tile(int(match[1]), int(match[2]))

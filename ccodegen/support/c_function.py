@@ -30,7 +30,7 @@ Type: TypeAlias = Any  # np.dtype, or the name of a struct type
 HEADERS = ("ccg_scalar.h", "ccg_math_f32.h", "ccg_math_f64.h", "ccg_complex.h")
 BLOCK = 1 << 15  # elements computed at a time, so that intermediate values stay in cache
 
-_C_NAMES = {
+C_NAMES = {
     "int8_t": "signed char",
     "uint8_t": "unsigned char",
     "int16_t": "short",
@@ -42,13 +42,13 @@ _C_NAMES = {
     "size_t": "unsigned long long",
 }
 _TYPES = {
-    **{name: np.dtype(name.removesuffix("_t")) for name in _C_NAMES if name != "size_t"},
+    **{name: np.dtype(name.removesuffix("_t")) for name in C_NAMES if name != "size_t"},
     "size_t": np.dtype(np.uint64),
     "int": np.dtype(np.int32),
     "float": np.dtype(np.float32),
     "double": np.dtype(np.float64),
 }
-_LIMITS = "".join(
+LIMITS = "".join(
     f"#define INT{n}_MAX {2 ** (n - 1) - 1}\n#define UINT{n}_MAX {2**n - 1}u\n" for n in (8, 16, 32)
 ) + "#define INT64_MAX 0x7fffffffffffffff\n#define UINT64_MAX 0xffffffffffffffffu\n"
 
@@ -101,8 +101,8 @@ def library() -> Library:
     """All of runtime_c's scalar functions, parsed once per process."""
     folder = header_dir()
     includes = "".join(f'#include "{name}"\n' for name in HEADERS if (folder / name).is_file())
-    typedefs = "".join(f"typedef {c} {name};\n" for name, c in _C_NAMES.items())
-    tree = pycparser.CParser().parse(typedefs + preprocess(_LIMITS + includes, folder))
+    typedefs = "".join(f"typedef {c} {name};\n" for name, c in C_NAMES.items())
+    tree = pycparser.CParser().parse(typedefs + preprocess(LIMITS + includes, folder))
     result = Library({}, {}, {})
     for node in tree.ext:
         _collect(node, result)
