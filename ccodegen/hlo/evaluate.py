@@ -1,7 +1,8 @@
 """The reference: runs a module with NumPy, one instruction after the other.
 
-A value is an ndarray of the shape's NumPy type (0-d for a scalar), a tuple of values, or None for a
-token. What an op computes stands in its OpDef; here is only the order, and the memory.
+A value is an ndarray of the shape's NumPy type (0-d for a scalar), a DynamicArray where less of it
+counts (see `hlo.dynamic`), a tuple of values, or None for a token. What an op computes stands in
+its OpDef; here is only the order, and the memory.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ccodegen.hlo.dynamic import DynamicArray
 from ccodegen.hlo.effects import has_side_effect
 from ccodegen.hlo.ir import Computation, Instruction, Module, post_order
 from ccodegen.hlo.precision import settled
+from ccodegen.hlo.random_state import RandomState
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
 from ccodegen.support.errors import InputError, InternalError, UnsupportedError
 
@@ -53,6 +55,7 @@ class Evaluator:
     def __init__(self) -> None:
         self._plans: dict[Computation, tuple[_Step, ...]] = {}
         self._lifts: dict[Computation, bool] = {}
+        self.random_state = RandomState()
 
     def call(self, computation: Computation, *values: Any) -> Any:
         """The root's value.
@@ -76,7 +79,11 @@ class Evaluator:
         for step in self._plan(computation):
             instruction = step.instruction
             operands = [values[o] for o in instruction.operands]
-            value = step.evaluate(self, instruction, *operands)
+            if any(type(value) is DynamicArray for value in operands):
+                definition = opdef.get(instruction.op)
+                value = dynamic.evaluate(self, definition, instruction, operands)
+            else:
+                value = step.evaluate(self, instruction, *operands)
             if checked:
                 _check_value(instruction, value)
             values[instruction] = value
@@ -153,7 +160,7 @@ def _argument(number: int, shape: Shape, value: Any) -> Any:
         )
     if not _fits(shape, array.shape):
         raise InputError(f"argument {number} has dimensions {array.shape}, not those of {shape}")
-    return array
+    return dynamic.fitted(shape, array)
 
 
 def _fits(shape: ArrayShape, dimensions: tuple[int, ...]) -> bool:
@@ -206,8 +213,9 @@ def _check_value(instruction: Instruction, value: Any) -> None:
     shape = instruction.shape
     if not isinstance(shape, ArrayShape):
         return
-    if value.dtype != shape.element_type.dtype or not _fits(shape, value.shape):
-        found = f"{value.dtype}{list(value.shape)}"
+    array = dynamic.padded(value)
+    if array.dtype != shape.element_type.dtype or not _fits(shape, array.shape):
+        found = f"{array.dtype}{list(array.shape)}"
         raise InternalError(
             f"the reference of {instruction.op} gave {found} for {shape}", instruction.location
         )

@@ -32,9 +32,22 @@ _MOVEMENT = frozenset(
         "transpose",
     }
 )
-# Left alone: they run computations for a time that nobody knows, or stand for themselves.
+# Left alone: they run computations for a time that nobody knows, stand for themselves, or give a
+# value of dynamic shape.
 _NEVER = frozenset(
-    {"broadcast", "call", "conditional", "constant", "copy", "fusion", "iota", "parameter", "while"}
+    {
+        "broadcast",
+        "call",
+        "conditional",
+        "constant",
+        "copy",
+        "dynamic-reshape",
+        "fusion",
+        "iota",
+        "parameter",
+        "set-dimension-size",
+        "while",
+    }
 )
 # The references of other ops take one Python step for each element that they combine.
 _SLOW_ELEMENTS = 4096

@@ -19,11 +19,13 @@ from ccodegen.passes.fuse import fuse
 from ccodegen.passes.hoist_invariant import hoist_invariant
 from ccodegen.passes.merge_common import merge_common
 from ccodegen.passes.normalise_layouts import normalise_layouts
+from ccodegen.passes.pad_dynamic import pad_dynamic
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.settle_types import settle_types
 from ccodegen.passes.simplify_algebra import simplify_algebra
 from ccodegen.passes.simplify_control import simplify_control
 from ccodegen.passes.simplify_movement import simplify_movement
+from ccodegen.passes.thread_random_state import thread_random_state
 from ccodegen.passes.trim_loops import trim_loops
 from ccodegen.passes.unfuse import unfuse
 from ccodegen.support.errors import CcodegenError, InternalError
@@ -62,11 +64,15 @@ SIMPLIFICATION: Pipeline = (
     settle_entry_layout,
     # A bitcast means what its operand's layout says, so that no pass may replace that before.
     normalise_layouts,
+    # While the order of instructions with side effects is the program's.
+    thread_random_state,
     # A fusion may call, and a called computation hold fusions: each inlines callees first.
     unfuse,
     flatten_calls,
     # Both leave arithmetic and tuples to simplify.
     expand_custom_calls,
+    # The passes that follow know no dynamic shapes; custom calls that are ops are such by now.
+    pad_dynamic,
     expand_batch_norm,
     expand_ops,
     _SIMPLIFY,

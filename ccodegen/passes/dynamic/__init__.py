@@ -1,0 +1,1 @@
+"""How each op is written over arrays at their bounds; `passes.pad_dynamic` is the pass."""
