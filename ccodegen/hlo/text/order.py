@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ccodegen.hlo.effects import has_own_effect
+from ccodegen.hlo.effects import has_side_effect
 from ccodegen.hlo.ir import Computation, Instruction, Module, called_first, post_order
 
 
@@ -15,7 +15,7 @@ def side_roots(instructions: Iterable[Instruction], root: Instruction) -> tuple[
     return tuple(
         i
         for i in instructions
-        if i is not root and i.op != "parameter" and (i not in used or has_own_effect(i))
+        if i is not root and i.op != "parameter" and (i not in used or has_side_effect(i))
     )
 
 
