@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from ccodegen.backend.build import Build, BuildOptions, Parameter, build
 from ccodegen.backend.cache import digest
+from ccodegen.backend.memory_form import inputs_in_memory, outputs_in_memory
 from ccodegen.emit.build_files import print_build_files
 from ccodegen.emit.names import check_prefix
 from ccodegen.emit.parallel import HEADER as THREADS_HEADER
@@ -145,7 +147,12 @@ def _test_files(
     seed: int,
 ) -> dict[str, bytes]:
     """The test, the headers it needs beyond the library's, and its board's files."""
-    expected = expectation(built.module, options.strict, inputs, seed)
+    logical = expectation(built.module, options.strict, inputs, seed)
+    expected = replace(
+        logical,
+        inputs=inputs_in_memory(built.program, logical.inputs),
+        outputs=outputs_in_memory(built.program, logical.outputs),
+    )
     printed = print_test(built.program, name, sources, expected)
     board = options.target.board
     beside = [*board.startup, *([board.linker_script] if board.linker_script else [])]

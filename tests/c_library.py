@@ -57,7 +57,7 @@ class CLibrary:
         status = function(*pointers, ctypes.c_void_p(arena.ctypes.data))
         assert status == 0, f"p{number}_run returned {status}"
         pairs = zip(program.arguments, memory, strict=True)
-        results = {a.output: m for a, m in pairs if a.output is not None}
+        results = {a.output: m for a, m in pairs if a.output is not None and not a.initial}
         return [results[n] for n in sorted(results)]
 
 
@@ -99,7 +99,8 @@ def _memory(argument: Argument, arguments: Sequence[Array]) -> Array:
     memory = _aligned(max(1, buffer.bytes), 64)
     array = memory[: buffer.bytes].view(buffer.type.dtype).reshape(buffer.dimensions)
     if argument.parameter is not None:
-        given = np.asarray(arguments[argument.parameter]).reshape(buffer.dimensions)
+        first = argument.initial or arguments[argument.parameter]
+        given = np.asarray(first, buffer.type.dtype).reshape(buffer.dimensions)
         # ml_dtypes keeps a narrow integer in the low bits of its byte, C the whole number.
         narrow = buffer.type.is_integer and buffer.type.bits < 8
         if narrow and buffer.type.kind is Kind.SIGNED:

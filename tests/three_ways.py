@@ -14,6 +14,7 @@ import numpy as np
 
 import ccodegen.ops  # noqa: F401  (fills the registry)
 from ccodegen.backend.build import Build, BuildOptions, Parameter, build
+from ccodegen.backend.memory_form import inputs_in_memory, outputs_in_memory
 from ccodegen.hlo.evaluate import evaluate, value_leaves
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.text import parse
@@ -44,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A case built, with what the evaluator says."""
+    """A case built, with what the evaluator says; arrays as they lie in memory."""
 
     case: Case
     built: Build
@@ -112,7 +113,9 @@ def prepare(case: Case, target: Target) -> Prepared:
     verify_module(built.optimized)
     verify_program(built.program)
     assert built.program.arena_size >= built.lower_bound
-    return Prepared(case, built, expected)
+    there = tuple(inputs_in_memory(built.program, case.arguments))
+    results = tuple(outputs_in_memory(built.program, expected))
+    return Prepared(replace(case, arguments=there), built, results)
 
 
 def assert_close(expected: Array, got: Array, what: str) -> None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ccodegen.hlo.ir import Instruction, Module
-from ccodegen.hlo.shape import TupleShape, leaves
+from ccodegen.hlo.layout import same_memory
+from ccodegen.hlo.shape import Shape, TupleShape, leaves
 from ccodegen.loop import text as loop_text
 from ccodegen.loop.ir import Program
 from ccodegen.loop.verify import verify
 from ccodegen.lower.program import LowerOptions, lower
 from ccodegen.passes.bind_constants import Bound, bind_constants
 from ccodegen.passes.context import PassContext, debug_level
+from ccodegen.passes.expose_layouts import expose_layouts, interface
 from ccodegen.passes.flatten_entry import flatten_entry
 from ccodegen.passes.pipelines import COMPILATION, run
+from ccodegen.passes.settle_entry_layout import settle_entry_layout
+from ccodegen.passes.thread_random_state import initial_state, with_random_state
 from ccodegen.support.errors import InputError, unexpected_are_bugs
 from ccodegen.target import Target
 
@@ -46,7 +50,9 @@ class BuildOptions:
 class Build:
     """A program at its stages. `module` has the constants bound; `parameters[n]` is the flat
     number, before binding, of what is argument n now; `lower_bound` is the least arena, in bytes,
-    that any assignment of this schedule needs."""
+    that any assignment of this schedule needs. `optimized` and `program` take and give arrays as
+    they lie in memory, `module` logical ones.
+    """
 
     module: Module
     parameters: tuple[int, ...]
@@ -63,9 +69,11 @@ def build(module: Module, options: BuildOptions) -> Build:
         raise InputError(f"target {target.name} has no strict mode: its arithmetic is not IEEE's")
     bound = bind(module, options)
     context = PassContext(target=target, strict=options.strict, dump_dir=options.dump_dir)
-    optimized = run(bound.module, COMPILATION, context)
+    whole = with_random_state(bound.module)
+    optimized = run(expose_layouts(whole), COMPILATION, context)
     donated = [parameter_number(flatten_entry(module), key) for key in options.donate]
-    return _lowered(bound, optimized, [_kept(bound.parameters, n) for n in donated], options)
+    kept = [_kept(bound.parameters, n) for n in donated]
+    return _lowered(bound, whole, optimized, kept, options)
 
 
 def bind(module: Module, options: BuildOptions) -> Bound:
@@ -84,22 +92,39 @@ def build_optimized(module: Module, options: BuildOptions) -> Build:
         raise InputError("constants cannot be bound after the passes")
     bound = bind(module, options)
     donated = [parameter_number(module, key) for key in options.donate]
-    return _lowered(bound, module, donated, options)
+    return _lowered(bound, module, module, donated, options)
 
 
 def _lowered(
-    bound: Bound, optimized: Module, donated: Sequence[int], options: BuildOptions
+    bound: Bound,
+    whole: Module,
+    optimized: Module,
+    donated: Sequence[int],
+    options: BuildOptions,
 ) -> Build:
-    aliases = output_aliases(bound.module, donated)
-    names = tuple(argument_name(p) for p in bound.module.entry.parameters)
-    settings = LowerOptions(options.target, options.strict, aliases, names)
+    """`whole` has the interface of the program, the random state included."""
+    aliases = output_aliases(settle_entry_layout(whole), donated)
+    names = tuple(argument_name(p) for p in whole.entry.parameters)
+    caller = interface(whole)
+    settings = LowerOptions(options.target, options.strict, aliases, names, caller)
     lowered = lower(optimized, settings)
+    program = with_initial_state(lowered.program, whole)
     if debug_level() > 0:
-        verify(lowered.program)
+        verify(program)
     if options.dump_dir is not None:
-        text = loop_text.to_text(lowered.program)
+        text = loop_text.to_text(program)
         (options.dump_dir / "loop.txt").write_text(text, encoding="utf-8")
-    return Build(bound.module, bound.parameters, optimized, lowered.program, lowered.lower_bound)
+    return Build(bound.module, bound.parameters, optimized, program, lowered.lower_bound)
+
+
+def with_initial_state(program: Program, module: Module) -> Program:
+    """The program whose argument that is the random state says what it begins with."""
+    parameters = module.entry.parameters
+    arguments = tuple(
+        a if a.parameter is None else replace(a, initial=initial_state(parameters[a.parameter]))
+        for a in program.arguments
+    )
+    return replace(program, arguments=arguments)
 
 
 def parameter_number(module: Module, key: Parameter) -> int:
@@ -127,7 +152,9 @@ def output_aliases(module: Module, donated: Sequence[int]) -> dict[int, int]:
     outputs = tuple(leaves(module.entry.root.shape))
     taken: dict[int, int] = {}
     for alias in module.aliases:
-        taken[alias.parameter] = _output_number(module, alias.output_index)
+        number = _output_number(module, alias.output_index)
+        _check_alias(module.entry.parameters[alias.parameter], outputs[number])
+        taken[alias.parameter] = number
     for number in donated:
         if number in taken:
             continue
@@ -136,9 +163,15 @@ def output_aliases(module: Module, donated: Sequence[int]) -> dict[int, int]:
     return taken
 
 
-def _free_output(parameter: Instruction, outputs: Sequence[object], taken: set[int]) -> int:
+def _check_alias(parameter: Instruction, output: Shape) -> None:
+    if not same_memory(parameter.shape, output):
+        message = f"parameter '{parameter.name}' ({parameter.shape}) and the result {output} cannot"
+        raise InputError(f"{message} share memory: their layouts differ", parameter.location)
+
+
+def _free_output(parameter: Instruction, outputs: Sequence[Shape], taken: set[int]) -> int:
     for number, shape in enumerate(outputs):
-        if number not in taken and shape == parameter.shape:
+        if number not in taken and shape == parameter.shape and same_memory(shape, parameter.shape):
             return number
     message = f"parameter '{parameter.name}' ({parameter.shape}) cannot be donated"
     hint = "a donated parameter needs an output of the same shape and type that no other one takes"

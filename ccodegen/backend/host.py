@@ -7,7 +7,9 @@ earlier process made for the same `options.key`, without the program.
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from ccodegen.backend.signature import Signature, Slot, from_json, nest, signatu
 from ccodegen.backend.stream import HostStreamExecutor
 from ccodegen.backend.transfer import HostTransferManager, sign_extended
 from ccodegen.emit.table import TableSources, emit_table
+from ccodegen.hlo.layout import from_memory, to_memory
 from ccodegen.loop.ir import Program
 from ccodegen.target import Target
 
@@ -37,6 +40,12 @@ class HostExecutable:
         self._stream = stream
         self._transfer = transfer
         self._results = _results(signature)
+        # Runs share the state that a program keeps; it is read and written in one of them.
+        has_state = any(slot.initial for slot in signature.arguments)
+        self._one_at_a_time: AbstractContextManager[Any] = (
+            threading.Lock() if has_state else nullcontext()
+        )
+        self._laid_out = any(slot.layout for slot in signature.arguments)
 
     @property
     def memory(self) -> Memory:
@@ -51,14 +60,30 @@ class HostExecutable:
         Donated arguments are overwritten and returned. `out`: arrays, nested like the results, to
         write them into. Raises InputError for an argument of the wrong shape or type.
         """
-        pool = self._transfer.fitting(arrays, out)
+        pool = None if self._laid_out else self._transfer.fitting(arrays, out)
         if pool is not None:
             self._stream.launch(pool)
-        else:
-            pool = self._transfer.converted(arrays, out)
-            self._stream.launch(pool)
-            self._transfer.finish(pool)
+            return self._results(pool)
+        pool = self._transfer.converted(arrays, out)
+        with self._one_at_a_time:
+            if self._laid_out:
+                self._launch_laid_out(pool)
+            else:
+                self._stream.launch(pool)
+        self._transfer.finish(pool)
         return self._results(pool)
+
+    def _launch_laid_out(self, pool: Sequence[Array]) -> None:
+        """A run over copies of those arrays that do not lie in memory as NumPy has them."""
+        slots = self.signature.arguments
+        memory = [
+            array if slot.layout is None else to_memory(array, slot.layout)
+            for array, slot in zip(pool, slots, strict=True)
+        ]
+        self._stream.launch(memory)
+        for array, written, slot in zip(pool, memory, slots, strict=True):
+            if slot.layout is not None and slot.output is not None:
+                array[...] = from_memory(written, slot.layout)
 
 
 def _results(signature: Signature) -> Callable[[Sequence[Array]], Any]:
@@ -165,4 +190,4 @@ def _mapped(path: Path, slots: Sequence[Slot], alignment: int) -> list[Array]:
 
 def _executable(library: Path, signature: Signature, constants: Sequence[Array]) -> HostExecutable:
     stream = HostStreamExecutor(library, signature, constants)
-    return HostExecutable(signature, stream, HostTransferManager(signature))
+    return HostExecutable(signature, stream, HostTransferManager(signature.as_logical()))

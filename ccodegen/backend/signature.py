@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ccodegen.loop.ir import Buffer, ConstantData, Program
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.hlo.text.shapes import shape_from_text
+from ccodegen.loop.ir import Argument, ConstantData, Program
 from ccodegen.support.element_type import HLO_TYPES
 
 Structure: TypeAlias = "int | tuple[Structure, ...]"
@@ -19,13 +21,20 @@ Structure: TypeAlias = "int | tuple[Structure, ...]"
 
 @dataclass(frozen=True)
 class Slot:
-    """One pointer: of an argument, a result, or both (see loop.Argument), or of a constant."""
+    """One pointer: of an argument, a result, or both (see loop.Argument), or of a constant.
+
+    `type` and `shape` are those of the memory; `logical` is the HLO shape with its layout, where
+    the caller's array is not simply that: `f32[2,3]{0,1}`. `initial`: first elements of state that
+    the executable keeps (see loop.Argument).
+    """
 
     name: str
     type: str
     shape: tuple[int, ...]
     parameter: int | None = None
     output: int | None = None
+    logical: str = ""
+    initial: tuple[int, ...] = ()
 
     @functools.cached_property
     def dtype(self) -> np.dtype[Any]:
@@ -34,6 +43,19 @@ class Slot:
     @property
     def bytes(self) -> int:
         return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    @functools.cached_property
+    def layout(self) -> ArrayShape | None:
+        """What `logical` says."""
+        shape = shape_from_text(self.logical) if self.logical else None
+        return shape if isinstance(shape, ArrayShape) else None
+
+    def as_logical(self) -> Slot:
+        """The slot of the caller's array."""
+        if self.layout is None:
+            return self
+        own = self.layout
+        return replace(self, type=own.element_type.text, shape=own.dimensions, logical="")
 
     def __str__(self) -> str:
         return f"{self.type}[{','.join(map(str, self.shape))}]"
@@ -56,14 +78,18 @@ class Signature:
     @property
     def inputs(self) -> list[Slot]:
         """What a call takes, by parameter number."""
-        taken = [slot for slot in self.arguments if slot.parameter is not None]
+        taken = [s for s in self.arguments if s.parameter is not None and not s.initial]
         return sorted(taken, key=lambda slot: slot.parameter or 0)
 
     @property
     def outputs(self) -> list[Slot]:
         """What a call returns, by output number."""
-        returned = [slot for slot in self.arguments if slot.output is not None]
+        returned = [s for s in self.arguments if s.output is not None and not s.initial]
         return sorted(returned, key=lambda slot: slot.output or 0)
+
+    def as_logical(self) -> Signature:
+        """The signature of the caller's arrays."""
+        return replace(self, arguments=tuple(slot.as_logical() for slot in self.arguments))
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -72,12 +98,12 @@ class Signature:
 def signature_of(
     program: Program, external: Sequence[ConstantData], structure: Structure | None
 ) -> Signature:
-    arguments = tuple(_slot(a.buffer, a.name, a.parameter, a.output) for a in program.arguments)
-    leaves = sorted(slot.output for slot in arguments if slot.output is not None)
+    arguments = tuple(map(_slot, program.arguments))
+    leaves = sorted(s.output for s in arguments if s.output is not None and not s.initial)
     default: Structure = leaves[0] if len(leaves) == 1 else tuple(leaves)
     return Signature(
         arguments,
-        tuple(_slot(constant.buffer, constant.buffer.name) for constant in external),
+        tuple(_slot(Argument(c.buffer.name, c.buffer)) for c in external),
         program.arena_size,
         program.alignment,
         sum(constant.buffer.bytes for constant in program.constants),
@@ -89,10 +115,14 @@ def from_json(text: str) -> Signature:
     """What `to_json` wrote. Raises ValueError, KeyError or TypeError for anything else."""
     facts = json.loads(text)
     for field in ("arguments", "external"):
-        slots = ({**slot, "shape": tuple(slot["shape"])} for slot in facts[field])
-        facts[field] = tuple(Slot(**slot) for slot in slots)
+        facts[field] = tuple(map(_slot_from, facts[field]))
     facts["structure"] = _tuples(facts["structure"])
     return Signature(**facts)
+
+
+def _slot_from(facts: dict[str, Any]) -> Slot:
+    lists = {name: tuple(facts[name]) for name in ("shape", "initial")}
+    return Slot(**{**facts, **lists})
 
 
 def nest(structure: Structure, leaf: Callable[[int], Any]) -> Any:
@@ -109,10 +139,9 @@ def leaves(structure: Structure) -> list[int]:
     return [number for part in structure for number in leaves(part)]
 
 
-def _slot(
-    buffer: Buffer, name: str, parameter: int | None = None, output: int | None = None
-) -> Slot:
-    return Slot(name, buffer.type.text, buffer.dimensions, parameter, output)
+def _slot(argument: Argument) -> Slot:
+    buffer, roles = argument.buffer, (argument.parameter, argument.output)
+    return Slot(argument.name, buffer.type.text, buffer.dimensions, *roles, argument.logical)
 
 
 def _tuples(value: Any) -> Any:

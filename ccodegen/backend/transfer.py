@@ -26,6 +26,11 @@ class HostTransferManager:
         self._signature = signature
         self._count = len(signature.inputs)
         self._padded = [n for n, s in enumerate(signature.arguments) if _padding(s.dtype)]
+        self._states = {
+            n: np.array(s.initial, s.dtype).reshape(s.shape)
+            for n, s in enumerate(signature.arguments)
+            if s.initial
+        }
         self._several = isinstance(signature.structure, tuple)
         self._new_results = _plan(signature, {})
         places = _result_places(signature.structure, self._count)
@@ -36,7 +41,7 @@ class HostTransferManager:
 
         This is asked at each call, so it is kept fast.
         """
-        if len(arrays) != self._count or self._padded:
+        if len(arrays) != self._count or self._padded or self._states:
             return None
         plan = self._new_results
         if out is not None:
@@ -68,8 +73,10 @@ class HostTransferManager:
         inputs = dict(zip(self._signature.inputs, self._counted(arrays), strict=True))
         given = None if out is None else self._given(out)
         pool = []
-        for slot in self._signature.arguments:
-            if slot.parameter is not None:
+        for number, slot in enumerate(self._signature.arguments):
+            if slot.initial:
+                pool.append(self._states[number])
+            elif slot.parameter is not None:
                 pool.append(_accepted(inputs[slot], slot))
             elif given is None:
                 pool.append(np.empty(slot.shape, slot.dtype))
@@ -118,7 +125,8 @@ def _plan(signature: Signature, results: Mapping[int | None, int]) -> _Plan:
     order = {slot.parameter: n for n, slot in enumerate(signature.inputs)}
     pointers, written = [], []
     for number, slot in enumerate(signature.arguments):
-        place = results.get(slot.output) if slot.parameter is None else order[slot.parameter]
+        own = slot.parameter is None or bool(slot.initial)
+        place = results.get(slot.output) if own else order[slot.parameter]
         if place is not None and slot.output is not None:
             written.append(number)
         flags = _READABLE if slot.output is None else _WRITABLE

@@ -13,6 +13,7 @@ import numpy as np
 from ccodegen.backend import host
 from ccodegen.backend.build import BuildOptions, bind
 from ccodegen.backend.interfaces import Options
+from ccodegen.backend.memory_form import caller_shape
 from ccodegen.commands import common
 from ccodegen.commands.common import Array
 from ccodegen.export import write_file
@@ -92,9 +93,10 @@ def _compiled(args: argparse.Namespace, options: BuildOptions) -> list[Array]:
 
 
 def _random(program: Program, seed: int) -> list[Array]:
-    taken = [a for a in program.arguments if a.parameter is not None]
+    taken = [a for a in program.arguments if a.parameter is not None and not a.initial]
     taken.sort(key=lambda argument: argument.parameter or 0)
-    return random_arrays([(a.buffer.type, a.buffer.dimensions) for a in taken], seed)
+    shapes = map(caller_shape, taken)
+    return random_arrays([(s.element_type, s.dimensions) for s in shapes], seed)
 
 
 def _evaluated(args: argparse.Namespace, options: BuildOptions) -> list[Array]:

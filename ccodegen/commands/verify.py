@@ -16,6 +16,7 @@ import numpy as np
 from ccodegen.backend import host
 from ccodegen.backend.build import Build, BuildOptions
 from ccodegen.backend.interfaces import Options
+from ccodegen.backend.memory_form import inputs_in_memory
 from ccodegen.backend.runner import run_program
 from ccodegen.backend.toolchain import build_program
 from ccodegen.commands import common
@@ -63,7 +64,8 @@ def main(args: argparse.Namespace) -> int:
         expected = expectation(built.module, options.strict, inputs, args.seed)
     passed = _verify_here(built, options, expected) if in_process else _verify_there(args, options)
     if args.per_kernel:
-        passed &= _verify_kernels(built.program, options, expected.inputs)
+        inputs_there = inputs_in_memory(built.program, expected.inputs)
+        passed &= _verify_kernels(built.program, options, inputs_there)
     print("PASS" if passed else "FAIL")
     return 0 if passed else common.MISMATCH
 

@@ -116,7 +116,8 @@ class _TestPrinter:
     def view(self) -> _TestView:
         written = [self._written(a) for a in self._program.arguments if a.output is not None]
         values = [self._pointer(a) for a in self._program.arguments]
-        results = [self._result(a) for a in self._program.arguments if a.output is not None]
+        compared = [a for a in self._program.arguments if a.output is not None and not a.initial]
+        results = [self._result(a) for a in compared]
         readers = [_reader(t) for t in self._read_types()]
         return _TestView(
             prefix=self._prefix,
@@ -147,6 +148,8 @@ class _TestPrinter:
     def _given(self, argument: Argument) -> str:
         if argument.parameter is None:
             return ""
+        if argument.initial:
+            return self._vector(argument, np.array(argument.initial), "given")
         return self._vector(argument, self._expected.inputs[argument.parameter], "given")
 
     def _written(self, argument: Argument) -> _Array:

@@ -186,6 +186,9 @@ def _argument_row(printer: ProgramPrinter, argument: Argument) -> tuple[str, ...
     if argument.output is not None and argument.parameter is not None:
         direction = "in-out"
     path = "" if argument.name == name else f'"{harmless(argument.name)[:60]}"'
+    if argument.initial:
+        first = ", ".join(map(str, argument.initial))
+        path = f"state: {{{first}}} before the first call, kept from call to call"
     return name, direction, shape(buffer), f"{buffer.bytes} bytes", path
 
 

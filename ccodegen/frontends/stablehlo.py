@@ -11,6 +11,7 @@ from pathlib import Path
 from ccodegen.frontends import _jaxlib
 from ccodegen.hlo import proto
 from ccodegen.hlo.ir import Module
+from ccodegen.passes.settle_entry_layout import with_row_major_interface
 from ccodegen.support.errors import InputError
 from ccodegen.support.location import Location
 
@@ -29,7 +30,7 @@ def read(code: str | bytes, file: str = "<stablehlo>") -> Module:
     it rejects the program, and where it does not survive it.
     """
     data = code.encode("utf-8", "surrogateescape") if isinstance(code, str) else code
-    return proto.read(_converted(data, file), file)
+    return with_row_major_interface(proto.read(_converted(data, file), file))
 
 
 def require(package: str) -> None:

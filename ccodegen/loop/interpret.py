@@ -74,7 +74,8 @@ class _Machine:
             if argument.parameter is None:
                 self._memory[buffer] = poisoned(buffer.size, buffer.type.dtype)
                 continue
-            given = _flat(buffer, np.array(arguments[argument.parameter], order="C"))
+            first = argument.initial or arguments[argument.parameter]
+            given = _flat(buffer, np.array(first, buffer.type.dtype, order="C"))
             self._memory[buffer] = given if argument.output is not None else _read_only(given)
 
     def run(self, steps: Sequence[Step]) -> None:
@@ -122,7 +123,8 @@ class _Machine:
         return self._arena[buffer.offset : end].view(buffer.type.dtype)
 
     def outputs(self) -> list[Array]:
-        outputs = [a for a in self._program.arguments if a.output is not None]
+        own = self._program.arguments
+        outputs = [a for a in own if a.output is not None and not a.initial]
         outputs.sort(key=lambda a: a.output or 0)
         return [self._memory[a.buffer].reshape(a.buffer.dimensions) for a in outputs]
 

@@ -220,12 +220,18 @@ class Argument:
     `name` is for people (HLO parameter name or JAX path) and not yet a C identifier.
     `parameter`: flat number of the entry parameter leaf it takes, None for a pure output.
     `output`: flat number of the result leaf it returns, None for a pure input. Both set: in-out.
+    `logical`: HLO's spelling of the shape that the caller has, where the memory is not simply that
+    array, row-major: `f32[2,3]{0,1}` for a buffer f32[3,2].
+    `initial`: not empty for state of the program's own: whoever calls it keeps the memory from call
+    to call, and begins with these elements. It is none of the arguments and results.
     """
 
     name: str
     buffer: Buffer
     parameter: int | None = None
     output: int | None = None
+    logical: str = ""
+    initial: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

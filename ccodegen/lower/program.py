@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.literal import Literal
-from ccodegen.hlo.shape import shape_text
+from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves, shape_text
 from ccodegen.loop.ir import (
     Argument,
     Buffer,
@@ -27,18 +27,21 @@ from ccodegen.lower.linearize import linearize
 from ccodegen.lower.liveness import Life, Lives, lives
 from ccodegen.lower.origins import Origin, origins
 from ccodegen.lower.steps import Branch, Compute, Loop, Step, StepProgram, Value, walk
+from ccodegen.passes.expose_layouts import Interface, has_layout, interface
 from ccodegen.target.model import Target
 
 
 @dataclass(frozen=True)
 class LowerOptions:
     """`donated`: output leaf by the parameter leaf in whose memory it must end. `names`: of the
-    parameter leaves, where other than their instructions'."""
+    parameter leaves, where other than their instructions'. `interface`: what the caller has, where
+    that is not what the module says."""
 
     target: Target
     strict: bool = False
     donated: Mapping[int, int] = field(default_factory=dict)
     names: Sequence[str] = ()
+    interface: Interface | None = None
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ def lower(module: Module, options: LowerOptions) -> Lowered:
     assignment = _assign(memory, life, calls, options.target.abi.arena_alignment)
     buffers = _Buffers(memory, assignment)
     writer = _Writer(memory, life, calls, buffers, origins(module))
-    arguments = _arguments(steps, memory, buffers, options.names)
+    caller = options.interface or interface(module)
+    arguments = _arguments(steps, memory, buffers, options.names, caller)
     written = writer.steps(steps.steps)  # the buffers learn of constants here
     program = Program(
         name=module.name,
@@ -71,19 +75,31 @@ def lower(module: Module, options: LowerOptions) -> Lowered:
         alignment=options.target.abi.arena_alignment,
         kernels=maker.kernels,
         steps=written,
-        signature=signature(module),
+        signature=signature(module, caller),
         arena_buffers=tuple(writer.lives(memory)),
     )
     return Lowered(program, assignment.lower_bound)
 
 
-def signature(module: Module) -> str:
-    """`name(x: f32[4,8], …) -> f32[4,3]`."""
-    parameters = ", ".join(
-        f"{p.name}: {shape_text(p.shape, layouts=False)}" for p in module.entry.parameters
-    )
-    result = shape_text(module.entry.root.shape, layouts=False)
-    return f"{module.name}({parameters}) -> {result}"
+def signature(module: Module, caller: Interface) -> str:
+    """`name(x: f32[4,8], …) -> f32[4,3]{0,1}`: with the layouts that are not row-major."""
+    taken = zip(module.entry.parameters, caller.parameters, strict=True)
+    parameters = ", ".join(f"{p.name}: {shape_text(_with_odd_layouts(s))}" for p, s in taken)
+    return f"{module.name}({parameters}) -> {shape_text(_with_odd_layouts(caller.result))}"
+
+
+def _with_odd_layouts(shape: Shape) -> Shape:
+    if isinstance(shape, TupleShape):
+        return TupleShape(tuple(map(_with_odd_layouts, shape.elements)))
+    if isinstance(shape, ArrayShape) and not has_layout(shape):
+        return replace(shape, layout=None)
+    return shape
+
+
+def _logical(shape: Shape) -> list[str]:
+    """For each array in the shape how it is spelled, where its layout is not row-major."""
+    arrays = [leaf for leaf in leaves(shape) if isinstance(leaf, ArrayShape)]
+    return [shape_text(a) if has_layout(a) else "" for a in arrays]
 
 
 def _assign(
@@ -198,15 +214,21 @@ def _arguments(
     memory: Mapping[Value, Storage],
     buffers: _Buffers,
     names: Sequence[str],
+    caller: Interface,
 ) -> tuple[Argument, ...]:
     """Parameters in order, a donated one with the output that it takes; then the other outputs."""
     arguments = []
+    taken = [text for shape in caller.parameters for text in _logical(shape)]
+    given = _logical(caller.result)
     for value in steps.parameters:
         storage, number = memory[value], value.parameter
         name = names[number] if names and number is not None else value.name
-        arguments.append(Argument(name, buffers.of(storage), number, storage.output))
+        logical = taken[number or 0]
+        arguments.append(Argument(name, buffers.of(storage), number, storage.output, logical))
     for value in steps.outputs:
         storage = memory[value]
         if storage.parameter is None:
-            arguments.append(Argument(value.name, buffers.of(storage), None, value.output))
+            logical = given[value.output or 0]
+            buffer = buffers.of(storage)
+            arguments.append(Argument(value.name, buffer, None, value.output, logical))
     return tuple(arguments)

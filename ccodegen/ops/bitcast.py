@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.layout import major_to_minor
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.ir import Expr, Index
@@ -50,13 +51,6 @@ def _check_unpadded(instruction: Instruction) -> None:
     if _bits(source) != _bits(result):
         message = f"bitcast of {source} to {result}, whose tiles are padded"
         raise UnsupportedError(message, instruction.location)
-
-
-def major_to_minor(shape: ArrayShape) -> tuple[int, ...]:
-    """The dimensions in the order in which they vary in memory, slowest first."""
-    if shape.layout is None:
-        return tuple(range(shape.rank))
-    return tuple(reversed(shape.layout.minor_to_major))
 
 
 def evaluate(evaluator: Any, instruction: Instruction, value: Array) -> Array:

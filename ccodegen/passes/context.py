@@ -24,8 +24,6 @@ class PassContext:
 
     `target`: None for passes that are run by themselves.
     `strict`: a pass must keep every bit of every result (a NaN may change its payload).
-    `entry_layouts`: keep the layouts that the entry's interface asks for; otherwise all arrays
-    that go in and out are row-major. (What JAX lowers has layouts there that nobody asked for.)
     `verify`: run the verifier after each pass; on by default under CCODEGEN_DEBUG.
     `dump_dir`: a folder for the module's text after each pass, None for no dumps.
     `stop_after`: name of the pass after which a pipeline stops, "" for never.
@@ -35,7 +33,6 @@ class PassContext:
 
     target: Target | None = None
     strict: bool = False
-    entry_layouts: bool = False
     verify: bool = field(default_factory=lambda: debug_level() > 0)
     dump_dir: Path | None = None
     stop_after: str = ""

@@ -1,15 +1,15 @@
-"""Makes layouts explicit: afterwards values are logical, and only the entry's interface has one."""
+"""Makes layouts explicit: afterwards values are logical, and no shape has one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ccodegen.hlo.ir import Computation, Instruction, Module
-from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_module
+from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo.layout import major_to_minor
+from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
 from ccodegen.ops.build import derived, is_static, reshape, transpose
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.settle_entry_layout import laid_out, major_to_minor
 
 
 def normalise_layouts(module: Module, context: PassContext) -> Module:
@@ -18,18 +18,11 @@ def normalise_layouts(module: Module, context: PassContext) -> Module:
     ```
     %b = f32[3,2]{0,1} bitcast(f32[2,3]{1,0} %x)   →   %b = f32[3,2] transpose(%x), dimensions={1,0}
     ```
-    Layouts vanish from all shapes; with `context.entry_layouts` not from those of the entry's
-    parameters, and of copies that bring the entry's results into another order than the usual one.
+    Layouts vanish from all shapes: arrays that go in and out are row-major (`expose_layouts` makes
+    them so where the interface says otherwise).
     """
     plain = rewrite_module(module, _expand_bitcast)
-
-    def transform(
-        computation: Computation, callees: dict[Computation, Computation]
-    ) -> Computation:
-        keeps = context.entry_layouts and computation is plain.entry
-        return _without_layouts(computation, callees, keeps)
-
-    return map_computations(plain, transform)
+    return rewrite_module(plain, _without_layout)
 
 
 def _expand_bitcast(instruction: Instruction) -> Instruction:
@@ -64,23 +57,12 @@ def _is_plain(instruction: Instruction) -> bool:
     return a.size == b.size and a.element_type.bits == b.element_type.bits
 
 
-def _without_layouts(
-    computation: Computation, callees: dict[Computation, Computation], keeps_interface: bool
-) -> Computation:
-    def visit(instruction: Instruction) -> Instruction:
-        if keeps_interface and instruction.op == "parameter":
-            return instruction
-        if instruction.op == "copy" and not instruction.control_predecessors:
-            return instruction.operands[0]
-        if not any(isinstance(s, ArrayShape) and s.layout for s in leaves(instruction.shape)):
-            return instruction
-        return replace(instruction, shape=_logical(instruction.shape))
-
-    new = rewrite_computation(computation, visit, callees)
-    if not keeps_interface:
-        return new
-    root = laid_out(new.root, computation.root.shape)
-    return new if root is new.root else replace(new, root=root)
+def _without_layout(instruction: Instruction) -> Instruction:
+    if instruction.op == "copy" and not instruction.control_predecessors:
+        return instruction.operands[0]
+    if not any(isinstance(s, ArrayShape) and s.layout for s in leaves(instruction.shape)):
+        return instruction
+    return replace(instruction, shape=_logical(instruction.shape))
 
 
 def _logical(shape: Shape) -> Shape:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.layout import same_memory
 from ccodegen.hlo.rewrite import rewrite_with_old
-from ccodegen.hlo.shape import ArrayShape, Layout, Shape, TupleShape
+from ccodegen.hlo.shape import ArrayShape, Layout, Shape, TupleShape, shape_text
 from ccodegen.hlo.text.shapes import shape_from_text
 from ccodegen.ops.build import derived, element_of, tuple_of
 from ccodegen.passes.context import PassContext
@@ -34,8 +35,9 @@ def settle_entry_layout(module: Module, context: PassContext | None = None) -> M
 def laid_out(value: Instruction, shape: Shape) -> Instruction:
     """The value, with a copy of each array whose layout is not the shape's."""
     if isinstance(shape, ArrayShape):
-        same = major_to_minor(shape) == major_to_minor(value.array_shape)
-        return value if same else derived(value, "copy", _with_layout(value, shape), (value,))
+        if same_memory(shape, value.shape):
+            return value
+        return derived(value, "copy", _with_layout(value, shape), (value,))
     if not isinstance(shape, TupleShape):
         return value
     old = [element_of(value, value, i) for i in range(len(shape.elements))]
@@ -45,11 +47,12 @@ def laid_out(value: Instruction, shape: Shape) -> Instruction:
     return tuple_of(value, new)
 
 
-def major_to_minor(shape: ArrayShape) -> tuple[int, ...]:
-    """The physical order of dimensions; theirs by number where no layout says another."""
-    if shape.layout is None or len(shape.layout.minor_to_major) != shape.rank:
-        return tuple(range(shape.rank))
-    return tuple(reversed(shape.layout.minor_to_major))
+def with_row_major_interface(module: Module) -> Module:
+    """The module with a header that says so: of a front end whose layouts nobody asked for."""
+    parameters = ", ".join(shape_text(p.shape, layouts=False) for p in module.entry.parameters)
+    result = shape_text(module.entry.root.shape, layouts=False)
+    annotations = {**dict(module.annotations), _ANNOTATION: f"{{({parameters})->{result}}}"}
+    return replace(module, annotations=tuple(annotations.items()))
 
 
 def _interface(text: str) -> tuple[tuple[Shape, ...], Shape]:
@@ -72,5 +75,5 @@ def _with_parameters(entry: Computation, shapes: tuple[Shape, ...]) -> Computati
 
 
 def _with_layout(value: Instruction, shape: ArrayShape) -> ArrayShape:
-    order = tuple(reversed(major_to_minor(shape)))
-    return replace(value.array_shape, layout=Layout(order))
+    layout = shape.layout or Layout(tuple(reversed(range(shape.rank))))
+    return replace(value.array_shape, layout=layout)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ccodegen.hlo.text import parse
 from ccodegen.passes.normalise_layouts import normalise_layouts
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from tests.passes.checking import STRICT, canonical, module, rewrites
-
-KEEP = replace(STRICT, entry_layouts=True)
 
 
 def test_bitcast_of_equal_layouts_is_a_reshape() -> None:
@@ -50,23 +46,11 @@ def test_arrays_that_go_in_and_out_are_row_major() -> None:
     )
 
 
-def test_the_entry_interface_keeps_its_layouts_if_asked() -> None:
-    rewrites(
-        "x = f32[2,3]{0,1} parameter(0)\n c = f32[2,3]{1,0} copy(x)\n"
-        "n = f32[2,3]{0,1} negate(c)\n ROOT r = (f32[2,3]{0,1}) tuple(n)",
-        "x = f32[2,3]{0,1} parameter(0)\n n = f32[2,3] negate(x)\n"
-        "y = f32[2,3]{0,1} copy(n)\n ROOT r = (f32[2,3]{0,1}) tuple(y)",
-        normalise_layouts,
-        KEEP,
-    )
-
-
 def test_twice_is_once() -> None:
     once = normalise_layouts(
-        module("x = f32[2,3]{1,0} parameter(0)\n ROOT r = f32[2,3]{0,1} copy(x)"), KEEP
+        module("x = f32[2,3]{1,0} parameter(0)\n ROOT r = f32[2,3]{0,1} copy(x)"), STRICT
     )
-    assert "copy" in canonical(once)
-    assert canonical(normalise_layouts(once, KEEP)) == canonical(once)
+    assert canonical(normalise_layouts(once, STRICT)) == canonical(once)
 
 
 def test_the_header_says_the_layouts_of_the_interface() -> None:
@@ -80,7 +64,4 @@ def test_the_header_says_the_layouts_of_the_interface() -> None:
             "x = f32[2,3]{0,1} parameter(0)\n c = f32[2,3]{1,0} copy(x)\n"
             "n = f32[2,3]{0,1} negate(c)\n ROOT r = f32[2,3]{1,0} copy(n)"
         )
-    )
-    assert canonical(normalise_layouts(settled, KEEP)) == canonical(
-        module("x = f32[2,3]{0,1} parameter(0)\n ROOT n = f32[2,3] negate(x)")
     )

@@ -104,7 +104,12 @@ class _ProgramParser:
         buffer = self._declared(Space.ARGUMENT)
         parameter = self._cursor.integer() if self._cursor.accept("parameter") else None
         output = self._cursor.integer() if self._cursor.accept("output") else None
-        self._arguments.append(Argument(self._cursor.string(), buffer, parameter, output))
+        name = self._cursor.string()
+        logical = self._cursor.string() if self._cursor.accept("as") else ""
+        is_state = self._cursor.accept("initial")
+        count = buffer.size if is_state else 0
+        initial = tuple(self._cursor.integer() for _ in range(count))
+        self._arguments.append(Argument(name, buffer, parameter, output, logical, initial))
 
     def _constant(self) -> None:
         buffer = self._declared(Space.CONSTANT)

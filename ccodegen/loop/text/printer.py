@@ -199,7 +199,10 @@ def _argument(argument: Argument, labels: _Labels) -> str:
     numbers = ("parameter", argument.parameter), ("output", argument.output)
     roles = "".join(f" {word} {number}" for word, number in numbers if number is not None)
     buffer = argument.buffer
-    return f"argument {labels[buffer]}: {_shape(buffer)}{roles} {json.dumps(argument.name)}"
+    logical = f" as {json.dumps(argument.logical)}" if argument.logical else ""
+    logical += f" initial {' '.join(map(str, argument.initial))}" if argument.initial else ""
+    name = json.dumps(argument.name)
+    return f"argument {labels[buffer]}: {_shape(buffer)}{roles} {name}{logical}"
 
 
 def _scratch(buffer: Buffer, labels: _Labels) -> str:
