@@ -1,7 +1,7 @@
 """Reading the bits of elements as elements of another type, wider or narrower ones too.
 
 Several narrow elements make a wide one along the last dimension, the lowest bits first. A pred
-counts as a byte.
+counts as a byte; a complex number is its real part's bits, then its imaginary part's.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Expr
 from ccodegen.loop.scalar_numpy import Array, bits_of, from_bits
 from ccodegen.support.element_type import HLO_TYPES, ElementType, Kind, from_dtype
+
+PARTS = ("real", "imag")
 
 
 def width(t: ElementType) -> int:
@@ -69,12 +71,22 @@ def as_type(value: Expr, target: ElementType) -> Expr:
     """The same bits as a type of the same width."""
     if value.type is target:
         return value
+    if value.type.is_complex:
+        ends = [as_type(apply(p, value, type=ElementType.F32), ElementType.U32) for p in PARTS]
+        return as_type(joined(ends, ElementType.U64), target)
+    if target.is_complex:
+        whole = as_type(value, ElementType.U64)
+        return joined([split(whole, index(n), ElementType.U32) for n in range(2)], target)
     as_byte = Kind.PRED in (value.type.kind, target.kind)
     return apply("convert" if as_byte else "bitcast-convert", value, type=target)
 
 
 def joined(parts: Sequence[Expr], target: ElementType) -> Expr:
     """One wide element out of narrow ones."""
+    if target.is_complex:
+        half = len(parts) // 2
+        ends = [_whole(p, target.component) for p in (parts[:half], parts[half:])]
+        return apply("complex", *ends, type=target)
     narrow, wide = _unsigned_of(parts[0].type), _unsigned_of(target)
     shifted = [
         apply(
@@ -90,14 +102,31 @@ def joined(parts: Sequence[Expr], target: ElementType) -> Expr:
     return as_type(total, target)
 
 
+def _whole(parts: Sequence[Expr], target: ElementType) -> Expr:
+    return as_type(parts[0], target) if len(parts) == 1 else joined(parts, target)
+
+
 def split(value: Expr, number: Expr, target: ElementType) -> Expr:
     """One of the narrow elements in a wide one."""
+    if value.type.is_complex:
+        return _part_of_complex(value, number, target)
     wide, narrow = _unsigned_of(value.type), _unsigned_of(target)
     amount = apply("multiply", number, index(narrow.bits))
     shifted = apply(
         "shift-right-logical", as_type(value, wide), apply("convert", amount, type=wide)
     )
     return as_type(apply("convert", shifted, type=narrow), target)
+
+
+def _part_of_complex(value: Expr, number: Expr, target: ElementType) -> Expr:
+    component = value.type.component
+    each = width(component) // width(target)
+    is_real = apply("compare-lt", number, index(each), type=ElementType.PRED)
+    ends = [apply(part, value, type=component) for part in PARTS]
+    half = apply("select", is_real, *ends)
+    if each == 1:
+        return as_type(half, target)
+    return split(half, apply("remainder", number, index(each)), target)
 
 
 def remainder(position: Expr, count: int) -> Expr:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop import operators
 from ccodegen.loop.builder import apply, const
 from ccodegen.loop.ir import Expr, Index
@@ -64,23 +65,26 @@ def contraction(instruction: Instruction) -> Contraction:
 
 
 def accumulator_type(instruction: Instruction) -> ElementType:
-    """The type that products and sums are computed in.
-
-    Of the operands' and the result's types the widest kind decides: c128, c64; f64, f32 (narrower
-    floats are summed in f32); among integers the result's sign, 64 bits if it has them, else 32.
-    """
+    """The type that products and sums are computed in."""
     shapes = [o.array_shape for o in instruction.operands[:2]]
-    types = {s.element_type for s in (*shapes, instruction.array_shape)}
+    return accumulator_of([*shapes, instruction.array_shape], instruction.array_shape)
+
+
+def accumulator_of(shapes: Iterable[ArrayShape], result: ArrayShape) -> ElementType:
+    """Of the operands' and the result's types the widest kind decides: c128, c64; f64, f32
+    (narrower floats are summed in f32); among integers the result's sign, 64 bits if it has them,
+    else 32."""
+    types = {s.element_type for s in shapes}
     kinds = {t.kind for t in types}
     if Kind.COMPLEX in kinds:
         wide = ElementType.C128 in types or ElementType.F64 in types
         return ElementType.C128 if wide else ElementType.C64
     if Kind.FLOAT in kinds:
         return ElementType.F64 if ElementType.F64 in types else ElementType.F32
-    result = instruction.array_shape.element_type
-    if result.kind is Kind.SIGNED:
-        return ElementType.S64 if result.bits == 64 else ElementType.S32
-    return ElementType.U64 if result.bits == 64 else ElementType.U32
+    own = result.element_type
+    if own.kind is Kind.SIGNED:
+        return ElementType.S64 if own.bits == 64 else ElementType.S32
+    return ElementType.U64 if own.bits == 64 else ElementType.U32
 
 
 def element(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:

@@ -20,7 +20,6 @@ from ccodegen.ops import bits
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
-from ccodegen.support.errors import UnsupportedError
 
 U32 = ElementType.U32
 
@@ -69,9 +68,6 @@ def evaluate_bitcast_convert(evaluator: Any, instruction: Instruction, value: Ar
 def element_bitcast_convert(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
     source = instruction.operands[0].array_shape.element_type
     target = instruction.array_shape.element_type
-    if source.is_complex or target.is_complex:
-        message = f"bitcast-convert between complex and other numbers: {source.text}, {target.text}"
-        raise UnsupportedError(message, instruction.location)
     own, wanted = bits.width(source), bits.width(target)
     if own < wanted:
         count = wanted // own

@@ -50,7 +50,10 @@ def test_modules_stay_valid_and_print(part: int) -> None:
         except InputError:
             continue  # the parser's and the verifier's own tests count these
         for context in (STRICT, DEFAULT):
-            printed = run(module, SIMPLIFICATION, context).to_text()
+            try:
+                printed = run(module, SIMPLIFICATION, context).to_text()
+            except UnsupportedError:
+                continue  # programs for several devices
             assert parse(printed).to_text() == printed, case["name"]
 
 
