@@ -26,7 +26,7 @@
        CCG_REAL(x)         the element x + 0i
        CCG_RE(v), CCG_IM(v)        its parts; a real number's imaginary part is 0
        CCG_ADD(v, w), CCG_SUB, CCG_MUL, CCG_DIV, CCG_NEG(v), CCG_CONJ(v)
-       CCG_SCALE(v, x)     v times the real number x
+       CCG_SCALE(v, x), CCG_OVER(v, x)     v times and v divided by the real number x
        CCG_ABS(v)          the magnitude; CCG_ABS1(v) = |re| + |im|, as LAPACK compares pivots
 
    A routine takes pointers first, then sizes and flags as ptrdiff_t, as a CallC of the loop IR
@@ -37,7 +37,8 @@
 
    The evaluator and the interpreter of the loop IR run the same C, translated to Python by
    ccodegen/support/c_routine.py, which states what of C it knows. A header that holds routines is
-   named there. Results have the same bits everywhere in strict mode: every sum has one order. */
+   named there; ccodegen/ops/custom_calls/routine.py makes a custom call of one. Results have the
+   same bits everywhere in strict mode: every sum has one order. */
 #ifndef CCG_LINALG_H
 #define CCG_LINALG_H
 
@@ -65,6 +66,16 @@ CCG_INLINE ccg_c64 ccg_scale_c64(ccg_c64 a, float x)
 CCG_INLINE ccg_c128 ccg_scale_c128(ccg_c128 a, double x)
 {
     return ccg_complex_c128(a.re * x, a.im * x);
+}
+
+CCG_INLINE ccg_c64 ccg_over_c64(ccg_c64 a, float x)
+{
+    return ccg_complex_c64(a.re / x, a.im / x);
+}
+
+CCG_INLINE ccg_c128 ccg_over_c128(ccg_c128 a, double x)
+{
+    return ccg_complex_c128(a.re / x, a.im / x);
 }
 
 #include "ccg_element_f32.inc"

@@ -35,7 +35,7 @@ from ccodegen.support.c_preprocessor import preprocess
 from ccodegen.support.errors import InternalError
 from ccodegen.support.runtime_c import header_dir
 
-HEADERS = ("ccg_potrf.h",)
+HEADERS = ("ccg_getrf.h", "ccg_geqrf.h", "ccg_potrf.h")
 
 
 def call(name: str, arrays: Sequence[Any], scalars: Sequence[Any]) -> None:
@@ -264,7 +264,9 @@ class _Translation:
             self._emit(self._value(node).text)
 
     def _do_Cast(self, node: Any) -> None:
-        """`(void)x;` says that x is not used."""
+        """`(void)x;` says that x is not used, `(void)f(x);` that its result is not."""
+        if isinstance(node.expr, c_ast.FuncCall):
+            self._do_FuncCall(node.expr)
 
     def _value(self, node: Any) -> Value:
         handler = getattr(self, f"_of_{type(node).__name__}", None)

@@ -8,7 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.backend_config import backend_config_of
+from ccodegen.ops.build import derived
+from ccodegen.ops.custom_call import CustomCallDef, register_custom_call
 from ccodegen.ops.custom_calls.routine import (
     Call,
     Matrices,
@@ -16,7 +19,9 @@ from ccodegen.ops.custom_calls.routine import (
     matrices_of,
     refusal,
     register_routine,
+    require_operand,
 )
+from ccodegen.ops.triangular_solve import TriangularSolve, infer
 from ccodegen.support.element_type import ElementType
 
 S32 = ElementType.S32
@@ -64,8 +69,150 @@ def potrf(instruction: Instruction) -> Call:
     )
 
 
-ROUTINES: dict[str, Plan] = {"potrf": potrf}
+def getrf(instruction: Instruction) -> Call:
+    """(l and u, pivots counted from 1, info) of a."""
+    a = matrices_of(instruction, 0)
+    pivots = a.array(min(a.rows, a.columns), type=S32)
+    return Call(
+        f"ccg_getrf_{a.type.text}",
+        "ccg_getrf.h",
+        results=(a.array(a.rows, a.columns), pivots, a.array(type=S32)),
+        scalars=(a.count, a.rows, a.columns),
+        starts=((0, 0),),
+    )
 
-for _letter in TYPES:
-    for _name, _plan in ROUTINES.items():
-        register_routine(f"lapack_{_letter}{_name}_ffi", _plan)
+
+def lu_decomposition(instruction: Instruction) -> Call:
+    """(l and u, pivots counted from 0, rows of a in their new order) of a."""
+    a = matrices_of(instruction, 0)
+    pivots = a.array(min(a.rows, a.columns), type=S32)
+    return Call(
+        f"ccg_lu_decomposition_{a.type.text}",
+        "ccg_getrf.h",
+        results=(a.array(a.rows, a.columns), pivots, a.array(a.rows, type=S32)),
+        scalars=(a.count, a.rows, a.columns),
+        starts=((0, 0),),
+    )
+
+
+def geqrf(instruction: Instruction) -> Call:
+    """(r above reflectors, taus) of a."""
+    a = matrices_of(instruction, 0)
+    return Call(
+        f"ccg_geqrf_{a.type.text}",
+        "ccg_geqrf.h",
+        results=(a.array(a.rows, a.columns), a.array(min(a.rows, a.columns))),
+        scalars=(a.count, a.rows, a.columns),
+        starts=((0, 0),),
+        work=((a.type, max(1, a.columns)),),
+    )
+
+
+def geqp3(instruction: Instruction) -> Call:
+    """(r above reflectors, numbers of columns from 1, taus) of a and of marks of first columns."""
+    a = matrices_of(instruction, 0, operands=2)
+    numbers = a.array(a.columns, type=S32)
+    require_operand(instruction, 1, numbers)
+    return Call(
+        f"ccg_geqp3_{a.type.text}",
+        "ccg_geqrf.h",
+        results=(a.array(a.rows, a.columns), numbers, a.array(min(a.rows, a.columns))),
+        scalars=(a.count, a.rows, a.columns),
+        starts=((0, 0), (1, 1)),
+        work=((a.type, max(1, a.columns)),),
+    )
+
+
+def orgqr(instruction: Instruction) -> Call:
+    """The first columns of q, of reflectors and taus."""
+    a = matrices_of(instruction, 0, operands=2)
+    k = _reflectors(instruction, a)
+    if not k <= a.columns <= a.rows:
+        raise refusal(instruction, f"takes at most as many columns as rows, and {k} or more")
+    return Call(
+        f"ccg_orgqr_{a.type.text}",
+        "ccg_geqrf.h",
+        results=(a.array(a.rows, a.columns),),
+        scalars=(a.count, a.rows, a.columns, k),
+        starts=((0, 0),),
+        operands=(1,),
+        work=((a.type, max(1, a.columns)),),
+    )
+
+
+def ormqr(instruction: Instruction) -> Call:
+    """q, of reflectors and taus, or its adjoint, times c or c times it."""
+    a, c = (matrices_of(instruction, number, operands=3) for number in (0, 2))
+    k = _reflectors(instruction, a)
+    config = backend_config_of(instruction)
+    left, adjoint = bool(config.get("left")), bool(config.get("transpose"))
+    order = c.rows if left else c.columns
+    require_operand(instruction, 0, c.array(order, a.columns))
+    if k > min(order, a.columns):
+        raise refusal(instruction, f"has {k} reflectors for matrices of order {order}")
+    return Call(
+        f"ccg_ormqr_{a.type.text}",
+        "ccg_geqrf.h",
+        results=(c.array(c.rows, c.columns),),
+        scalars=(c.count, c.rows, c.columns, a.columns, k, int(left), int(adjoint)),
+        starts=((0, 2),),
+        operands=(0, 1),
+        work=((c.type, max(1, c.columns)),),
+    )
+
+
+def _reflectors(instruction: Instruction, a: Matrices) -> int:
+    """How many taus there are for each matrix."""
+    taus = instruction.operands[1].shape
+    k = taus.dimensions[-1] if isinstance(taus, ArrayShape) and taus.rank else 0
+    require_operand(instruction, 1, a.array(k))
+    return k
+
+
+def expand_trsm(instruction: Instruction) -> Instruction:
+    """`custom-call(a, b), side = L, …` → `triangular-solve(a, b), left_side=true, …`."""
+    attributes = TriangularSolve(
+        left_side=letter(instruction, "side", "LR") == "L",
+        lower=letter(instruction, "uplo", "LU") == "L",
+        unit_diagonal=letter(instruction, "diag", "NU") == "U",
+        transpose_a=_TRANSPOSES[letter(instruction, "trans_x", "NTC")],
+    )
+    shape = infer(tuple(o.shape for o in instruction.operands), attributes)
+    if shape != instruction.shape:
+        raise refusal(instruction, f"has as result {shape}, not {instruction.shape}")
+    return derived(instruction, "triangular-solve", shape, instruction.operands, attributes)
+
+
+_TRANSPOSES = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
+
+
+def _of_types(plan: Plan, *types: ElementType) -> Plan:
+    """The plan for a target whose first operand has one of these types."""
+
+    def checked(instruction: Instruction) -> Call:
+        shapes = [o.shape for o in instruction.operands[:1]]
+        if not all(isinstance(s, ArrayShape) and s.element_type in types for s in shapes):
+            names = " or ".join(t.text for t in types)
+            raise refusal(instruction, f"takes matrices of {names}, not {shapes[0]}")
+        return plan(instruction)
+
+    return checked
+
+
+ROUTINES: dict[str, Plan] = {"getrf": getrf, "potrf": potrf, "geqrf": geqrf, "geqp3": geqp3}
+REFLECTIONS: dict[str, Plan] = {"gqr": orgqr, "mqr": ormqr}
+
+for _letter, _type in TYPES.items():
+    _prefix = "un" if _type.is_complex else "or"
+    _plans = {**ROUTINES, **{_prefix + name: plan for name, plan in REFLECTIONS.items()}}
+    for _name, _plan in _plans.items():
+        register_routine(f"lapack_{_letter}{_name}_ffi", _of_types(_plan, _type))
+    register_custom_call(CustomCallDef(f"lapack_{_letter}trsm_ffi", expand=expand_trsm))
+
+# What JAX writes where it does not know the platform, or knows it as a TPU.
+for _target, _plan in {
+    "LuDecomposition": lu_decomposition,
+    "Qr": geqrf,
+    "ProductOfElementaryHouseholderReflectors": orgqr,
+}.items():
+    register_routine(_target, _of_types(_plan, *TYPES.values()))

@@ -120,7 +120,9 @@ def _result_shapes(instruction: Instruction) -> tuple[Any, ...]:
 
 
 def _array(shape: Any) -> Array | None:
-    return (shape.element_type, shape.dimensions) if isinstance(shape, ArrayShape) else None
+    if not isinstance(shape, ArrayShape) or any(shape.dynamic):
+        return None
+    return shape.element_type, shape.dimensions
 
 
 def _text(array: Array) -> str:
