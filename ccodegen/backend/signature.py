@@ -141,7 +141,8 @@ def leaves(structure: Structure) -> list[int]:
 
 def _slot(argument: Argument) -> Slot:
     buffer, roles = argument.buffer, (argument.parameter, argument.output)
-    return Slot(argument.name, buffer.type.text, buffer.dimensions, *roles, argument.logical)
+    rest = (argument.logical, argument.initial)
+    return Slot(argument.name, buffer.type.text, buffer.dimensions, *roles, *rest)
 
 
 def _tuples(value: Any) -> Any:

@@ -84,7 +84,7 @@ def element(scope: ElementScope, instruction: Instruction, index: Index) -> Expr
         )
         return scope.operand(0, tuple(found[d] for d in range(source.rank)))
 
-    return _element_of(source, result, position, at, instruction)
+    return _element_of(source, result, position, at)
 
 
 def _element_of(
@@ -92,15 +92,11 @@ def _element_of(
     result: ArrayShape,
     position: Expr,
     at: Callable[[Expr], Expr],
-    instruction: Instruction,
 ) -> Expr:
     """The result's element at a position in memory, out of the operand's."""
     own, target = source.element_type, result.element_type
     if own is target:
         return at(position)
-    if own.is_complex or target.is_complex:
-        message = f"bitcast between complex and other numbers: {source} to {result}"
-        raise UnsupportedError(message, instruction.location)
     width, wanted = bits.width(own), bits.width(target)
     if width < wanted:
         count = wanted // width
