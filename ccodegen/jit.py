@@ -19,6 +19,7 @@ from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.backend.signature import Structure
 from ccodegen.emit.source import emit
 from ccodegen.frontends import jax_source
+from ccodegen.frontends.jax_arguments import Chosen, Names, Numbers, choose
 from ccodegen.frontends.read import read
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
@@ -112,27 +113,27 @@ def compile(
 def jit(
     function: Callable[..., Any] | None = None,
     *,
-    donate_argnums: int | Sequence[int] = (),
-    static_argnums: int | Sequence[int] = (),
+    static_argnums: Numbers = None,
+    static_argnames: Names = None,
+    donate_argnums: Numbers = None,
+    donate_argnames: Names = None,
     target: str | Target = "host",
     threads: int = 1,
     strict: bool = False,
 ) -> Callable[..., Any]:
-    """A JAX-traceable function, compiled once for each set of shapes and types.
+    """A JAX-traceable function, compiled once for each set of shapes, types and JAX settings.
 
-    Takes and returns pytrees of arrays; use it as `@jit` or `@jit(donate_argnums=0)`.
+    Takes and returns pytrees of arrays, as `jax.jit` does; use it as `@jit` or
+    `@jit(donate_argnums=0)`. Results are NumPy arrays, save for random keys.
     """
-    if function is None:
-        return functools.partial(
-            jit,
-            donate_argnums=donate_argnums,
-            static_argnums=static_argnums,
-            target=target,
-            threads=threads,
-            strict=strict,
-        )
     settings = {"target": target, "threads": threads, "strict": strict}
-    return _Jitted(function, _numbers(donate_argnums), _numbers(static_argnums), settings)
+
+    def compiled(traceable: Callable[..., Any]) -> Callable[..., Any]:
+        static = choose(traceable, static_argnums, static_argnames)
+        donated = choose(traceable, donate_argnums, donate_argnames)
+        return _Jitted(traceable, donated, static, settings)
+
+    return compiled if function is None else compiled(function)
 
 
 class _Jitted:
@@ -141,8 +142,8 @@ class _Jitted:
     def __init__(
         self,
         function: Callable[..., Any],
-        donated: tuple[int, ...],
-        static: tuple[int, ...],
+        donated: Chosen,
+        static: Chosen,
         settings: dict[str, Any],
     ) -> None:
         functools.update_wrapper(self, function)
@@ -152,45 +153,53 @@ class _Jitted:
         self._made: dict[Any, _Compiled] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        dynamic = tuple(a for n, a in enumerate(args) if n not in self._static)
-        key = self._signature(args, dynamic, kwargs)
+        dynamic = self._static.others(args, kwargs)
+        key = self._signature(args, kwargs, dynamic)
         if key not in self._made:
-            self._made[key] = self._compile(args, dynamic, kwargs)
-        return self._made[key](dynamic, kwargs)
+            self._made[key] = self._compile(args, kwargs)
+        return self._made[key](*dynamic)
 
-    def _signature(
-        self, args: tuple[Any, ...], dynamic: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Any) -> Any:
         from jax import tree_util
 
-        leaves, tree = tree_util.tree_flatten((dynamic, kwargs))
-        static = tuple(args[n] for n in self._static if n < len(args))
-        kinds = tuple((np.shape(a), getattr(a, "dtype", type(a))) for a in leaves)
-        return tree, kinds, static
+        leaves, tree = tree_util.tree_flatten(dynamic)
+        kinds = tuple(_kind(a) for a in leaves)
+        static = self._static.of(args, kwargs)
+        return tree, kinds, static, jax_source.settings()
 
-    def _compile(
-        self, args: tuple[Any, ...], dynamic: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> _Compiled:
-        program = jax_source.trace(self._function, args, kwargs, static_argnums=self._static)
-        donate = self._donated_parameters(args, program.kept)
+    def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Compiled:
+        numbers, names = sorted(self._static.numbers), sorted(self._static.names)
+        program = jax_source.trace(
+            self._function, args, kwargs, static_argnums=numbers, static_argnames=names
+        )
+        donate = self._donated_parameters(args, kwargs, program.kept)
         executable = compile(program.module, donate=donate, **self._settings)
         types = [p.array_shape.element_type.dtype for p in program.module.entry.parameters]
         return _Compiled(program, executable, types, frozenset(donate))
 
-    def _donated_parameters(self, args: tuple[Any, ...], kept: Sequence[int]) -> list[int]:
+    def _donated_parameters(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], kept: Sequence[int]
+    ) -> list[int]:
         """The entry's parameters that are leaves of donated arguments."""
         from jax import tree_util
 
-        donated: set[int] = set()
-        first = 0
-        for number, argument in enumerate(args):
-            if number in self._static:
-                continue
-            count = len(tree_util.tree_leaves(argument))
-            if number in self._donated:
-                donated.update(range(first, first + count))
-            first += count
-        return [place for place, number in enumerate(kept) if number in donated]
+        positions = (
+            [n in self._donated.numbers] * len(tree_util.tree_leaves(argument))
+            for n, argument in enumerate(args)
+            if n not in self._static.numbers
+        )
+        names = (
+            [name in self._donated.names] * len(tree_util.tree_leaves(kwargs[name]))
+            for name in sorted(kwargs)  # as JAX flattens them
+            if name not in self._static.names
+        )
+        donated = [given for leaves in (*positions, *names) for given in leaves]
+        return [place for place, number in enumerate(kept) if donated[number]]
+
+
+def _kind(leaf: Any) -> Any:
+    """What JAX traces of an argument: shape, type, and whether the type is weak."""
+    return np.shape(leaf), getattr(leaf, "dtype", type(leaf)), getattr(leaf, "weak_type", False)
 
 
 @dataclass(frozen=True)
@@ -214,10 +223,6 @@ class _Compiled:
         array = np.asarray(value, self.types[number])
         writable = isinstance(value, np.ndarray) or number not in self.donated
         return array if writable else array.copy()
-
-
-def _numbers(value: int | Sequence[int]) -> tuple[int, ...]:
-    return (value,) if isinstance(value, int) else tuple(value)
 
 
 def _structure(shape: Shape) -> Structure | None:

@@ -6,6 +6,7 @@ output: jaxlib ends the process, or never returns, for some invalid modules.
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
@@ -28,6 +29,18 @@ def kept_arguments(lowered: Any) -> tuple[int, ...] | None:
     """The flat numbers of the arguments that became parameters; None where all of them did."""
     kept = lowered._lowering.compile_args.get("kept_var_idx")
     return None if kept is None else tuple(sorted(kept))
+
+
+def trace_context() -> Any:
+    """All of JAX's settings that change what a function is traced to, such as 64 bits; hashable."""
+    return _config().trace_context()
+
+
+@functools.cache
+def _config() -> Any:
+    from jax._src import config
+
+    return config
 
 
 def _main() -> int:

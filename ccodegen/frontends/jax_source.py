@@ -6,13 +6,14 @@ A parameter's argument path, such as `params['w']` or `x[0]`, is its metadata's 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from ccodegen.frontends import _jaxlib, stablehlo
+from ccodegen.frontends import _jaxlib, jax_values, stablehlo
 from ccodegen.hlo import proto
 from ccodegen.hlo.ir import Module
+from ccodegen.passes.settle_entry_layout import with_row_major_interface
 from ccodegen.support.errors import InputError, UnsupportedError
 from ccodegen.support.location import Location
 
@@ -22,13 +23,16 @@ class JaxProgram:
     """A module with the shape of the call it came from.
 
     `in_tree` is the PyTreeDef of (args, kwargs) and `out_tree` the result's; `kept` are the flat
-    numbers of the arguments that the program uses, one per parameter of the entry.
+    numbers of the arguments that the program uses, one per parameter of the entry. `keys` are the
+    flat numbers of those that are random keys; `outward` makes of results what NumPy lacks.
     """
 
     module: Module
     in_tree: Any
     out_tree: Any
     kept: tuple[int, ...]
+    keys: frozenset[int] = frozenset()
+    outward: Mapping[int, jax_values.Convert] = field(default_factory=dict)
 
     def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The entry's arguments of a call. Raises InputError for another structure."""
@@ -37,11 +41,19 @@ class JaxProgram:
         leaves, tree = tree_util.tree_flatten((args, kwargs))
         if tree != self.in_tree:
             raise InputError(f"the arguments have the structure {tree}, not {self.in_tree}")
+        for number in self.keys:
+            leaves[number] = jax_values.key_data(leaves[number])
         return [leaves[number] for number in self.kept]
 
     def unflatten(self, outputs: Sequence[Any]) -> Any:
         """The call's result of the flat outputs."""
+        if self.outward:
+            outputs = [self.outward.get(n, _as_is)(value) for n, value in enumerate(outputs)]
         return self.out_tree.unflatten(outputs)
+
+
+def _as_is(value: Any) -> Any:
+    return value
 
 
 def is_jax_program(source: Any) -> bool:
@@ -83,16 +95,30 @@ def trace(
     return from_object(traced)
 
 
+def settings() -> Any:
+    """JAX's settings, such as 64 bits, on which depends what a function is traced to; hashable."""
+    return _jaxlib.trace_context()
+
+
 def from_lowered(lowered: Any) -> JaxProgram:
     """Of `jax.jit(f).lower(…)`."""
     data = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
     kept = _jaxlib.kept_arguments(lowered)
+    arguments, results = (_dtypes(tree) for tree in (lowered.args_info, lowered.out_info))
     return JaxProgram(
-        module=proto.read(data, "<jax>"),
+        module=with_row_major_interface(proto.read(data, "<jax>")),
         in_tree=lowered.in_tree,
         out_tree=lowered.out_tree,
         kept=tuple(range(lowered.in_tree.num_leaves)) if kept is None else kept,
+        keys=jax_values.key_places(arguments),
+        outward=jax_values.outward(results),
     )
+
+
+def _dtypes(tree: Any) -> list[Any]:
+    from jax import tree_util
+
+    return [leaf.dtype for leaf in tree_util.tree_leaves(tree)]
 
 
 def from_exported(exported: Any, file: str = "<jax>") -> JaxProgram:
@@ -103,6 +129,8 @@ def from_exported(exported: Any, file: str = "<jax>") -> JaxProgram:
         in_tree=exported.in_tree,
         out_tree=exported.out_tree,
         kept=tuple(exported.module_kept_var_idx),
+        keys=jax_values.key_places([aval.dtype for aval in exported.in_avals]),
+        outward=jax_values.outward([aval.dtype for aval in exported.out_avals]),
     )
 
 
