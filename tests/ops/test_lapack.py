@@ -193,7 +193,8 @@ def test_qr_of_tiny_and_huge_matrices(scale: float) -> None:
     factors, taus = run(geqrf("s", 3, 2), a)
     q = run(orgqr("s", 2, 3, 2), factors, taus)
     assert_near(q.T @ q, np.eye(2))
-    assert_near((q @ (np.triu(factors)[:2].astype(np.float64) / scale)).astype(np.float32), a / scale)
+    r = np.triu(factors)[:2].astype(np.float64) / scale
+    assert_near((q @ r).astype(np.float32), a / scale)
 
 
 @pytest.mark.parametrize("letter", LETTERS)
@@ -278,7 +279,7 @@ def test_targets_of_other_platforms() -> None:
     [
         (potrf("s", "X", 2, 2), r"lapack_spotrf_ffi' has uplo = 88, which is none of L, U"),
         (potrf("s", "L", 2, 3), r"takes square matrices, not f32\[2,3\]"),
-        (program("lapack_sgetrf_ffi", "f32[2,2]", ["f32[2,2]"]), r"has as result \(f32\[2,2\], s32"),
+        (program("lapack_sgetrf_ffi", "f32[2,2]", ["f32[2,2]"]), r"has as result \(f32\[2,2\],"),
         (program("lapack_dgetrf_ffi", "f32[2]", ["f32[2,2]"]), r"takes matrices of f64, not f32"),
         (program("Qr", "f32[2]", ["f32[2]"]), r"takes matrices, not f32\[2\]"),
         (program("lapack_sgeqrf_ffi", "f32[2]", ["f32[2,2]"] * 2), r"takes 1 operands, not 2"),
