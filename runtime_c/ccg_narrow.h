@@ -78,7 +78,7 @@ CCG_INLINE float ccg_narrow_signed(float magnitude, uint32_t negative)
     } \
     CCG_NARROW_FROM_F64(type)
 
-/* Finite numbers only: overflow gives the largest, NaN a zero of the other sign. */
+/* Finite numbers only: overflow gives the largest, NaN the negative zero, whatever its sign. */
 #define CCG_NARROW_FINITE(type, bits_stored, mantissa_bits, bias) \
     CCG_INLINE float ccg_f32_from_##type(uint8_t x) \
     { \
@@ -92,8 +92,8 @@ CCG_INLINE float ccg_narrow_signed(float magnitude, uint32_t negative)
         uint32_t bits = ccg_bits_f32(x), magnitude = bits & 0x7fffffffu; \
         uint32_t code = ccg_narrow_code(magnitude, mantissa_bits, bias); \
         code = code >= sign ? sign - 1u : code; \
-        code = magnitude > 0x7f800000u ? sign : code; \
-        return (uint8_t)(code ^ ((bits >> 31) << (bits_stored - 1))); \
+        code = (bits >> 31) != 0 ? code | sign : code; \
+        return (uint8_t)(magnitude > 0x7f800000u ? sign : code); \
     } \
     CCG_NARROW_FROM_F64(type)
 

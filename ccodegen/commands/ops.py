@@ -7,7 +7,7 @@ import argparse
 from rich.table import Table
 
 import ccodegen.ops  # noqa: F401  # fills the registry
-from ccodegen.commands import common
+from ccodegen.commands import common, support_matrix
 from ccodegen.hlo.opdef import OpDef, all_ops
 
 TEXT = """\
@@ -19,6 +19,7 @@ Lists the ops of HLO: whether the NumPy reference evaluates them, and how they b
 
   ccodegen ops
   ccodegen ops --missing
+  ccodegen ops --markdown     the page docs/support.md: element types, and the bounds of errors
 """
 # What the passes and the lowering of a program take care of, rather than the op's own loops.
 _STEPS = """
@@ -31,10 +32,14 @@ _REWRITTEN = ("batch-norm-grad", "batch-norm-inference", "batch-norm-training", 
 def add(commands: common.Subparsers) -> None:
     parser = common.new_parser(commands, "ops", "list the ops and their support", TEXT)
     parser.add_argument("--missing", action="store_true", help="only what is not compiled yet")
+    parser.add_argument("--markdown", action="store_true", help="the support matrix, as a page")
     parser.set_defaults(main=main)
 
 
 def main(args: argparse.Namespace) -> int:
+    if args.markdown:
+        print(support_matrix.markdown(), end="")
+        return 0
     table = Table("op", "reference", "C", box=None, pad_edge=False)
     shown = [op for op in all_ops() if not (args.missing and lowering(op))]
     for op in shown:

@@ -239,7 +239,8 @@ _ROWS = (
         function("minimum"), function("minimum"), function("minimum"),
     ),
     _row(
-        "clamp", 3, ref.clamp, integer=function("clamp", 3), real=function("clamp", 3),
+        "clamp", 3, ref.clamp, template("({0} | {1}) & {2}"),
+        integer=function("clamp", 3), real=function("clamp", 3),
     ),
     _row(
         "select", 3, ref.select, _CHOICE, _CHOICE, _CHOICE, _CHOICE, _CHOICE,

@@ -27,6 +27,7 @@ def _wide_types() -> dict[np.dtype[Any], type[Any]]:
 
 
 _WIDE = _wide_types()
+_WITHOUT_NAN = (ElementType.F4E2M1FN, ElementType.F6E3M2FN, ElementType.F6E2M3FN)
 
 
 def plain(ufunc: Callable[..., Any]) -> Compute:
@@ -79,7 +80,15 @@ def rounded(value: Any, result: ElementType) -> Array:
     array = np.asarray(value)
     if array.dtype == result.dtype:
         return array
-    return (wrapped(array, result) if result.is_integer else array).astype(result.dtype)
+    return (wrapped(array, result) if result.is_integer else _one_nan(array, result)).astype(
+        result.dtype
+    )
+
+
+def _one_nan(array: Array, result: ElementType) -> Array:
+    """Types without NaN make a zero of it; which one must not depend on its sign, for processors
+    differ in the signs of the NaNs they make."""
+    return np.where(np.isnan(array), np.nan, array) if result in _WITHOUT_NAN else array
 
 
 def wrapped(array: Array, t: ElementType) -> Array:
@@ -287,9 +296,8 @@ def convert(result: ElementType, a: Array) -> Array:
     if source.is_float and (result.is_integer or result.kind is Kind.INDEX):
         return _saturated(wide(a), result)
     if source.is_float or source.is_complex:
-        return a.astype(np.float32).astype(result.dtype) if source.bits < 32 else a.astype(
-            result.dtype
-        )
+        a = a.astype(np.float32) if source.bits < 32 else a
+        return _one_nan(a, result).astype(result.dtype)
     if result.is_float and result.bits < 32:
         return wide(a).astype(np.float32).astype(result.dtype)
     return _wrapped_integer(wide(a), result)

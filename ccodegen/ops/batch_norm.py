@@ -52,6 +52,7 @@ def _checked(
 ) -> tuple[ArrayShape, ArrayShape]:
     """The operand's shape and that of a vector of its features."""
     x, *vectors = arrays(op, shapes)
+    require(x.element_type.is_float, f"{op} takes floats, not {x}")
     dimension_numbers(op, (attributes.feature_index,), x.rank)
     feature = picked(x, (attributes.feature_index,))
     for vector in vectors:

@@ -182,7 +182,7 @@ def evaluate_part(evaluator: Any, instruction: Instruction, value: Array) -> Arr
     """Of a real number: itself and zero."""
     if instruction.operands[0].array_shape.element_type.is_complex:
         return evaluate_operator(evaluator, instruction, value)
-    return value if instruction.op == "real" else np.zeros_like(value)
+    return value if instruction.op == "real" else np.zeros(value.shape).astype(value.dtype)
 
 
 def element_part(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:

@@ -34,6 +34,7 @@ class TopK(Attributes):
 
 def infer(shapes: tuple[Shape, ...], attributes: TopK) -> Shape:
     (operand,) = arrays("topk", shapes)
+    require(not operand.element_type.is_complex, f"topk orders numbers, not {operand}")
     require(operand.rank > 0, "topk takes an array of at least one dimension")
     n = operand.dimensions[-1]
     require(0 <= attributes.k <= n, f"topk: k={attributes.k} of {n} elements")

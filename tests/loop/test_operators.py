@@ -144,8 +144,6 @@ def same(a, b):
     equal = bits[0] == bits[1]
     if t.is_float:
         equal |= np.isnan(a.astype(np.float64)) & np.isnan(b.astype(np.float64))
-    if t.is_float and t.bits < 8:  # a NaN becomes a zero of the other sign
-        equal |= (a == 0) & (b == 0)
     return equal
 
 

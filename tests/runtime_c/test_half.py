@@ -53,7 +53,9 @@ def test_to_f32_is_exact_for_every_pattern(element: ElementType) -> None:
 def test_from_f32_rounds_to_nearest_even(element: ElementType) -> None:
     x = floats(element, np.float32)
     with np.errstate(all="ignore"):
-        want = x.astype(element.dtype).view(patterns(element).dtype)
+        # Where there is no NaN it becomes a zero, the same one for NaNs of both signs.
+        one_nan = np.where(np.isnan(x), np.float32(np.nan), x)
+        want = one_nan.astype(element.dtype).view(patterns(element).dtype)
     assert_same_bits(call(f"ccg_{element.text}_from_f32", x), want, element)
 
 

@@ -1,0 +1,176 @@
+"""The support matrix: which op takes which element types, in the evaluator and in C, and how exact
+the math functions are. Found by trying the ops' samples, and by reading runtime_c's comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ccodegen.backend.build import Build, BuildOptions, build
+from ccodegen.hlo.evaluate import evaluate, value_leaves
+from ccodegen.hlo.ir import Module
+from ccodegen.hlo.opdef import OpDef, all_ops
+from ccodegen.hlo.verify import verify
+from ccodegen.loop import operators
+from ccodegen.loop.operators import OPERATORS, Operator
+from ccodegen.ops.samples import sample, texts
+from ccodegen.random_inputs import random_inputs
+from ccodegen.support.accuracy import Bound, stated_bounds
+from ccodegen.support.element_type import HLO_TYPES, ElementType
+from ccodegen.support.errors import InputError, UnsupportedError
+from ccodegen.target import Target, load
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Arguments: TypeAlias = Callable[[Module], Sequence[Array]]
+Key: TypeAlias = tuple[str, ElementType]
+
+# Columns of the table, and the types that each is about.
+_COLUMNS = {
+    "pred": "pred",
+    "s1–s4": "s1 s2 s4",
+    "s8–s64": "s8 s16 s32 s64",
+    "u1–u4": "u1 u2 u4",
+    "u8–u64": "u8 u16 u32 u64",
+    "f4 f6 f8": "f4e2m1fn f6e3m2fn f6e2m3fn f8e5m2 f8e4m3 f8e4m3fn f8e4m3b11fnuz f8e3m4 f8e5m2fnuz "
+    "f8e4m3fnuz f8e8m0fnu",
+    "f16 bf16": "f16 bf16",
+    "f32": "f32",
+    "f64": "f64",
+    "c64 c128": "c64 c128",
+}
+_MARKS = {(True, True): "✓", (True, False): "E", (False, True): "C", (False, False): "–"}
+_HEAD = """\
+# What is supported
+
+Made by `ccodegen ops --markdown`; do not edit.
+
+## Ops and element types
+
+✓ the evaluator and C; E the evaluator alone; C in C alone; – neither yet; empty: HLO has no such \
+operation, or XLA does not define it. Where the types of a column differ, those of ✓ are named. \
+Each ✓ is tested by `tests/ops/test_types.py`: evaluator, interpreted loops and compiled C \
+give the same bits. An op of the last list has no element type, or needs the caller's hooks.
+
+"""
+_ACCURACY = """
+## Accuracy of the math functions
+
+The largest error in ulp of the result, in default mode (with FMA) and in strict mode where that \
+differs. f32 functions of one argument: over all 2^32 arguments; of two, and f64: over special \
+values and 10^7 drawn arguments (`python -m tests.runtime_c.sweep`). f16, bf16 and narrower floats \
+round the result of f32: 0.501 ulp, over all arguments. Complex: in ulp of the larger part of the \
+result, over axes, branch cuts and drawn arguments of all magnitudes; the same for c64 and c128. \
+NaN, infinities, zeros with their sign, denormals and the ends of domains are C99's (annex F). \
+`tests/runtime_c/` holds every bound on a sample.
+
+| function | f32 | f64 | c64 c128 |
+|---|---|---|---|
+"""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A sample over an element type: what it gives for its arguments, and what is built of it in
+    strict mode. None: not supported yet."""
+
+    module: Module
+    arguments: tuple[Array, ...]
+    results: tuple[Array, ...] | None
+    built: Build | None
+
+
+def probe_all(target: Target, arguments: Arguments = random_inputs) -> dict[Key, Probe]:
+    """The probes by opcode and type, for those types that the op takes."""
+    return {
+        (op.opcode, element_type): found
+        for op in all_ops()
+        for element_type in HLO_TYPES.values()
+        if (found := probe(op, element_type, target, arguments))
+    }
+
+
+def probe(
+    op: OpDef, element_type: ElementType, target: Target, arguments: Arguments
+) -> Probe | None:
+    """By the op's first sample that the type fits."""
+    for text in texts(op):
+        try:
+            module = sample(text, element_type)
+            verify(module)
+        except InputError:
+            continue
+        given = tuple(arguments(module))
+        return Probe(module, given, _evaluated(module, given), _built(module, target))
+    return None
+
+
+def _evaluated(module: Module, arguments: Sequence[Array]) -> tuple[Array, ...] | None:
+    try:
+        leaves = value_leaves(evaluate(module, *arguments))
+    except UnsupportedError:
+        return None
+    return tuple(np.asarray(leaf) for leaf in leaves if leaf is not None)
+
+
+def _built(module: Module, target: Target) -> Build | None:
+    try:
+        return build(module, BuildOptions(target, strict=True))
+    except UnsupportedError:
+        return None
+
+
+def markdown(probes: Mapping[Key, Probe] | None = None) -> str:
+    """The page. Trying all samples, unless `probes` has them, takes half a minute."""
+    found = probe_all(load("x86-64")) if probes is None else probes
+    head = ["op", *_COLUMNS]
+    rows = [_row(head), _row(["---"] * len(head))]
+    rows += [_row([op.opcode, *_cells(op, found)]) for op in all_ops() if texts(op)]
+    others = ", ".join(op.opcode for op in all_ops() if not texts(op))
+    rows += ["", f"Without element type: {others}."] if others else []
+    accuracy = [_row(cells) for cells in _accuracy()]
+    return "\n".join([_HEAD + "\n".join(rows), _ACCURACY + "\n".join(accuracy), ""])
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(op: OpDef, found: Mapping[Key, Probe]) -> Iterator[str]:
+    for names in _COLUMNS.values():
+        marks = {n: _mark(found.get((op.opcode, HLO_TYPES[n]))) for n in names.split()}
+        if len(set(marks.values())) == 1:
+            yield next(iter(marks.values()))
+        else:
+            yield " ".join(n for n, mark in marks.items() if mark == "✓")
+
+
+def _mark(found: Probe | None) -> str:
+    return _MARKS[found.results is not None, found.built is not None] if found else ""
+
+
+def _accuracy() -> Iterator[list[str]]:
+    for name, operator in OPERATORS.items():
+        stated = [_stated(operator, HLO_TYPES[t]) for t in ("f32", "f64", "c64")]
+        if any(stated):
+            yield [name, *map(_bound, stated)]
+
+
+def _stated(operator: Operator, element_type: ElementType) -> Bound | None:
+    """The bound of the function of runtime_c that the operator is spelled as."""
+    types = (element_type,) * operator.arity
+    if operators.check(operator.name, types, operator.result(element_type)):
+        return None
+    spelled = operators.spell(operator.name, types, operator.result(element_type)).template
+    called = re.fullmatch(r"ccg_(\w+)_[fc]\d+\(.*\)", spelled)
+    return stated_bounds().get((called[1], element_type.text)) if called else None
+
+
+def _bound(bound: Bound | None) -> str:
+    if bound is None:
+        return ""
+    same = bound.strict == bound.default
+    return f"{bound.default:g}" if same else f"{bound.default:g}, strict {bound.strict:g}"
