@@ -21,7 +21,7 @@ from ccodegen.hlo.dynamic import (
 from ccodegen.hlo.ir import Instruction
 from ccodegen.ops.dynamic_shape import reshaped
 from ccodegen.ops.reshape_sizes import derived_dimension, runs
-from ccodegen.ops.size_origins import size_origins
+from ccodegen.ops.size_origins import agreeing_dimensions, size_origins
 
 _HANDED_ON = (
     "tuple call fusion while conditional copy opt-barrier domain add-dependency after-all "
@@ -90,6 +90,17 @@ def _aligned(array: Array, sizes: Sequence[int]) -> Array:
         repeats = array.shape[axis] == 1 and size > 1
         array = array.repeat(size, axis) if repeats else array.take(range(size), axis)
     return array
+
+
+@rule("concatenate", "convolution", "dot", "reduce", "reduce-window", "sort", "triangular-solve")
+def evaluate_agreeing(evaluator: Any, instruction: Instruction, *values: Any) -> Any:
+    """Operands of static shape are cut where they must agree with dynamic ones."""
+    arrays = list(map(actual, values))
+    for group in agreeing_dimensions(instruction):
+        size = min(arrays[n].shape[d] for n, d in group)
+        for n, d in group:
+            arrays[n] = arrays[n].take(range(size), d)
+    return evaluate_actual(evaluator, opdef.get(instruction.op), instruction, arrays)
 
 
 @rule("reshape")

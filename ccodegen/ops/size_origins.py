@@ -1,24 +1,38 @@
-"""Where the sizes of a result come from, for ops that move elements by whole dimensions."""
+"""Which dimensions of operands and results have one size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.convolution import Convolution
+from ccodegen.ops.dot import Dot
 from ccodegen.ops.dynamic_slice import DynamicSlice
 from ccodegen.ops.gather import Gather, index_batch_dims
-from ccodegen.ops.movement import Broadcast, Slice, Transpose
+from ccodegen.ops.movement import Broadcast, Concatenate, Slice, Transpose
 
 SizeOrigins: TypeAlias = tuple[tuple[int, int] | None, ...]
 """For each dimension of the result the operand and its dimension that have the same actual size;
 None: all of the dimension counts."""
+Groups: TypeAlias = list[list[tuple[int, int]]]
 
 
 def size_origins(instruction: Instruction) -> SizeOrigins:
-    """Raises KeyError for an op that is not in the table."""
-    return _TABLE[instruction.op](instruction)
+    """Where the sizes of the result of an op come from that moves elements by whole dimensions.
+
+    Raises KeyError for other ops.
+    """
+    return _ORIGINS[instruction.op](instruction)
+
+
+def agreeing_dimensions(instruction: Instruction) -> Groups:
+    """Groups of operands' dimensions, as (operand, dimension), that must be of one size.
+
+    Raises KeyError for an op that is not in the table.
+    """
+    return _AGREEING[instruction.op](instruction)
 
 
 def _broadcast(instruction: Instruction) -> SizeOrigins:
@@ -65,10 +79,60 @@ def _gather(instruction: Instruction) -> SizeOrigins:
     return tuple(origins)
 
 
-_TABLE: dict[str, Callable[[Instruction], SizeOrigins]] = {
+def _like_dimensions(operands: int, dimensions: Iterable[int]) -> Groups:
+    """The same dimensions of the first operands."""
+    return [[(n, d) for n in range(operands)] for d in dimensions]
+
+
+def _inputs(instruction: Instruction) -> Groups:
+    """Of a fold, whose operands are inputs and as many init values."""
+    rank = instruction.operands[0].array_shape.rank
+    return _like_dimensions(len(instruction.operands) // 2, range(rank))
+
+
+def _sort(instruction: Instruction) -> Groups:
+    rank = instruction.operands[0].array_shape.rank
+    return _like_dimensions(len(instruction.operands), range(rank))
+
+
+def _concatenate(instruction: Instruction) -> Groups:
+    (along,) = attributes_of(instruction, Concatenate).dimensions
+    others = [d for d in range(instruction.array_shape.rank) if d != along]
+    return _like_dimensions(len(instruction.operands), others)
+
+
+def _triangular_solve(instruction: Instruction) -> Groups:
+    return _like_dimensions(2, range(instruction.array_shape.rank - 2))
+
+
+def _dot(instruction: Instruction) -> Groups:
+    a = attributes_of(instruction, Dot)
+    left = (*a.lhs_batch_dims, *a.lhs_contracting_dims)
+    right = (*a.rhs_batch_dims, *a.rhs_contracting_dims)
+    return [[(0, i), (1, j)] for i, j in zip(left, right, strict=True)]
+
+
+def _convolution(instruction: Instruction) -> Groups:
+    """Features agree where all are in one group."""
+    a = attributes_of(instruction, Convolution)
+    if a.feature_group_count > 1:
+        return []
+    return [[(0, a.dim_labels.input_feature), (1, a.dim_labels.kernel_input_feature)]]
+
+
+_ORIGINS: dict[str, Callable[[Instruction], SizeOrigins]] = {
     "broadcast": _broadcast,
     "transpose": _transpose,
     "slice": _slice,
     "dynamic-slice": _dynamic_slice,
     "gather": _gather,
+}
+_AGREEING: dict[str, Callable[[Instruction], Groups]] = {
+    "concatenate": _concatenate,
+    "convolution": _convolution,
+    "dot": _dot,
+    "reduce": _inputs,
+    "reduce-window": _inputs,
+    "sort": _sort,
+    "triangular-solve": _triangular_solve,
 }
