@@ -186,7 +186,7 @@ def expand_trsm(instruction: Instruction) -> Instruction:
 _TRANSPOSES = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
 
 
-def _of_types(plan: Plan, *types: ElementType) -> Plan:
+def of_types(plan: Plan, *types: ElementType) -> Plan:
     """The plan for a target whose first operand has one of these types."""
 
     def checked(instruction: Instruction) -> Call:
@@ -206,7 +206,7 @@ for _letter, _type in TYPES.items():
     _prefix = "un" if _type.is_complex else "or"
     _plans = {**ROUTINES, **{_prefix + name: plan for name, plan in REFLECTIONS.items()}}
     for _name, _plan in _plans.items():
-        register_routine(f"lapack_{_letter}{_name}_ffi", _of_types(_plan, _type))
+        register_routine(f"lapack_{_letter}{_name}_ffi", of_types(_plan, _type))
     register_custom_call(CustomCallDef(f"lapack_{_letter}trsm_ffi", expand=expand_trsm))
 
 # What JAX writes where it does not know the platform, or knows it as a TPU.
@@ -215,4 +215,4 @@ for _target, _plan in {
     "Qr": geqrf,
     "ProductOfElementaryHouseholderReflectors": orgqr,
 }.items():
-    register_routine(_target, _of_types(_plan, *TYPES.values()))
+    register_routine(_target, of_types(_plan, *TYPES.values()))
