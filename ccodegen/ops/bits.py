@@ -60,11 +60,22 @@ def reinterpreted(value: Array, target: ElementType) -> Array:
 def _through_memory(value: Array, own: int, wanted: int, target: ElementType) -> Array:
     """For complex numbers, whose parts stand in memory in the order of narrower elements."""
     memory = np.array(value, order="C")
+    if min(own, wanted) < 8:
+        return _through_bytes(memory, own, target)
     if own > wanted:
         return memory[..., None].view(target.dtype)
     if own < wanted:
         return memory.view(target.dtype)[..., 0]
     return memory.view(target.dtype)
+
+
+def _through_bytes(memory: Array, own: int, target: ElementType) -> Array:
+    """Between complex numbers and types of less than a byte."""
+    if own < 8:
+        pairs = memory.reshape(*memory.shape[:-1], -1, 8 // own)
+        return reinterpreted(reinterpreted(pairs, ElementType.U8), target)
+    parts = reinterpreted(reinterpreted(memory, ElementType.U8), target)
+    return parts.reshape(*memory.shape, -1)
 
 
 def as_type(value: Expr, target: ElementType) -> Expr:

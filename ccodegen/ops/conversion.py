@@ -138,4 +138,3 @@ register(
         elementwise=True,
     )
 )
-register(OpDef("stochastic-convert", arity=(2, 2), check=check_convert, elementwise=True))
