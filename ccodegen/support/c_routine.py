@@ -35,7 +35,15 @@ from ccodegen.support.c_preprocessor import preprocess
 from ccodegen.support.errors import InternalError
 from ccodegen.support.runtime_c import header_dir
 
-HEADERS = ("ccg_geqrf.h", "ccg_gesdd.h", "ccg_getrf.h", "ccg_heevd.h", "ccg_potrf.h")
+HEADERS = (
+    "ccg_gehrd.h",
+    "ccg_geqrf.h",
+    "ccg_gesdd.h",
+    "ccg_getrf.h",
+    "ccg_gtsv.h",
+    "ccg_heevd.h",
+    "ccg_potrf.h",
+)
 
 
 def call(name: str, arrays: Sequence[Any], scalars: Sequence[Any]) -> None:
