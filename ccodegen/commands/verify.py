@@ -11,8 +11,6 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ccodegen.backend import host
 from ccodegen.backend.build import Build, BuildOptions
 from ccodegen.backend.interfaces import Options
@@ -25,7 +23,7 @@ from ccodegen.emit.selftest import Expectation
 from ccodegen.export import expectation, export
 from ccodegen.loop import interpret
 from ccodegen.loop.ir import Argument, CallKernel, Kernel, Program, Space
-from ccodegen.support.element_type import from_dtype
+from ccodegen.support.element_type import array_text, from_dtype
 from ccodegen.support.errors import InputError, InternalError
 from ccodegen.tolerance import Comparison, compare, tolerance
 
@@ -80,7 +78,7 @@ def show(name: str, result: Comparison) -> bool:
 def _verify_here(built: Build, options: BuildOptions, expected: Expectation) -> bool:
     results = call(built.program, options, expected.inputs)
     rows = zip(results, expected.outputs, expected.tolerances, strict=True)
-    passed = [show(f"out{n} {_kind(a)}", compare(a, e, t)) for n, (a, e, t) in enumerate(rows)]
+    passed = [show(f"out{n} {array_text(a)}", compare(a, e, t)) for n, (a, e, t) in enumerate(rows)]
     return all(passed)
 
 
@@ -164,7 +162,3 @@ def _compared(
             continue
         relative = tolerance(from_dtype(after.dtype), options.strict)
         yield f"{seen.kernel.name} {buffer.name}", compare(flat, after, relative)
-
-
-def _kind(array: common.Array) -> str:
-    return f"{from_dtype(array.dtype).text}[{','.join(map(str, np.shape(array)))}]"

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
-from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from ccodegen.hlo.shape import ArrayShape, OpaqueShape, Shape, TupleShape, leaves
 from ccodegen.lower.in_place import in_place_pairs, overwritten_operands
 from ccodegen.lower.schedule import schedule
 from ccodegen.lower.steps import Branch, Compute, Copy, Loop, Step, StepProgram, Value
@@ -210,6 +210,9 @@ def array_leaves(shape: Shape, instruction: Instruction) -> tuple[ArrayShape, ..
     """The array leaves; tokens have no memory. Refuses opaque values and unbounded sizes."""
     found = []
     for leaf in leaves(shape):
+        if isinstance(leaf, OpaqueShape):
+            message = f"value '{instruction.name}' of shape {leaf}, which has no known memory"
+            raise UnsupportedError(message, instruction.location)
         if isinstance(leaf, ArrayShape):
             if any(leaf.dynamic):
                 message = f"dynamic shape {leaf} of '{instruction.name}'"

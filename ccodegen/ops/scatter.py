@@ -25,7 +25,13 @@ from ccodegen.ops.fold import call_lifted, call_scalars, from_tuple
 from ccodegen.ops.gather import index_at, index_batch_dims, vector_size
 from ccodegen.ops.index import all_of, exact, plus, within
 from ccodegen.ops.lowering import NestScope
-from ccodegen.ops.shape_checks import arrays, dimension_numbers, one_or_tuple, require
+from ccodegen.ops.shape_checks import (
+    arrays,
+    check_scalars,
+    dimension_numbers,
+    one_or_tuple,
+    require,
+)
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,8 @@ def infer(shapes: tuple[Shape, ...], attributes: Scatter) -> Shape:
             same == (operands[0].dimensions, updates[0].dimensions),
             "scatter takes operands of the same dimensions, and updates of the same dimensions",
         )
+    types = [o.element_type for o in operands]
+    check_scalars("scatter", attributes.to_apply, [*types, *types])
     return one_or_tuple(operands)
 
 

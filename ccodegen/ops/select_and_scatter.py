@@ -20,7 +20,7 @@ from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
 from ccodegen.ops.fold import Array, call_lifted, call_scalars
 from ccodegen.ops.lowering import NestScope
-from ccodegen.ops.shape_checks import arrays, require, window_dimensions
+from ccodegen.ops.shape_checks import arrays, check_scalars, require, window_dimensions
 from ccodegen.ops.window import dilated_and_padded, input_index, strided
 from ccodegen.support.element_type import ElementType
 
@@ -41,6 +41,9 @@ def infer(shapes: tuple[Shape, ...], attributes: SelectAndScatter) -> Shape:
         f"select-and-scatter: the window has {list(sizes)} positions over {operand}, the source is"
         f" {source}",
     )
+    both = (operand.element_type, operand.element_type)
+    check_scalars("select-and-scatter", attributes.select, both)
+    check_scalars("select-and-scatter", attributes.scatter, both)
     return operand
 
 

@@ -59,6 +59,23 @@ def result_types(computation: Computation) -> tuple[ElementType, ...]:
     return tuple(s.element_type for s in shapes if isinstance(s, ArrayShape))
 
 
+def check_scalars(op: str, computation: Computation, taken: Sequence[ElementType]) -> None:
+    """The computation takes scalars of these types, floats maybe in another precision."""
+    shapes = tuple(p.shape for p in computation.parameters)
+    require(
+        len(shapes) == len(taken) and all(map(_is_scalar, shapes, taken)),
+        f"{op}: {computation.name} takes {_listed(shapes)}; here are scalars of type "
+        f"{', '.join(t.text for t in taken)}",
+    )
+
+
+def _is_scalar(shape: Shape, element_type: ElementType) -> bool:
+    if not isinstance(shape, ArrayShape) or shape.rank:
+        return False
+    both_floats = shape.element_type.is_float and element_type.is_float
+    return both_floats or shape.element_type is element_type
+
+
 def one_or_tuple(shapes: Sequence[ArrayShape]) -> Shape:
     """XLA's rule for ops of one or several results."""
     return shapes[0] if len(shapes) == 1 else TupleShape(tuple(shapes))
@@ -80,6 +97,8 @@ def inputs_and_inits(
         f"{op} of {count} inputs calls a computation of {2 * count} parameters and {count} results,"
         f" not {len(to_apply.parameters)} and {results} as {to_apply.name}",
     )
+    types = [s.element_type for s in inputs]
+    check_scalars(op, to_apply, [*types, *types])
     return inputs
 
 

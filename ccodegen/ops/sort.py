@@ -11,18 +11,20 @@ import numpy as np
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
-from ccodegen.hlo.shape import Shape
+from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_leaves
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import LineSorter, sorting_permutation
 from ccodegen.ops.shape_checks import (
     arrays,
+    check_scalars,
     dimension_numbers,
     one_or_tuple,
     require,
     same_dimensions,
 )
+from ccodegen.support.element_type import ElementType
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,12 @@ def infer(shapes: tuple[Shape, ...], attributes: Sort) -> Shape:
         len(attributes.to_apply.parameters) == 2 * len(operands),
         f"sort of {len(operands)} operands compares {2 * len(operands)} values,"
         f" not {len(attributes.to_apply.parameters)} as {attributes.to_apply.name}",
+    )
+    types = [o.element_type for o in operands]
+    check_scalars("sort", attributes.to_apply, _pairs(types, types))
+    require(
+        attributes.to_apply.root.shape == ArrayShape(ElementType.PRED),
+        f"sort: {attributes.to_apply.name} gives {attributes.to_apply.root.shape}, not pred[]",
     )
     return one_or_tuple(operands)
 

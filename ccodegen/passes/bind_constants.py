@@ -15,6 +15,7 @@ from ccodegen.ops.build import constant
 from ccodegen.ops.creation import Parameter
 from ccodegen.passes.flatten_entry import flat_leaves, flatten_entry, lasting
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
+from ccodegen.support.element_type import array_text
 from ccodegen.support.errors import InputError
 
 
@@ -74,11 +75,8 @@ def _constant(number: int, parameter: Instruction, value: np.ndarray[Any, Any]) 
     if not isinstance(shape, ArrayShape):
         raise InputError(f"parameter {number} is a {shape} and cannot be bound to an array")
     if (array.dtype, array.shape) != (shape.element_type.dtype, shape.dimensions):
-        found = f"{array.dtype}{list(array.shape)}"
-        raise InputError(
-            f"parameter {number} '{parameter.name}' is {shape}, the constant for it is {found}",
-            parameter.location,
-        )
+        message = f"parameter {number} '{parameter.name}' is {shape}, the constant for it is "
+        raise InputError(message + array_text(array), parameter.location)
     return constant(parameter, array.copy())
 
 

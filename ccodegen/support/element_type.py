@@ -111,3 +111,9 @@ def widest_float(types: Iterable[ElementType]) -> ElementType:
 def from_dtype(dtype: Any) -> ElementType:
     """The element type whose literals have this NumPy type. Raises KeyError for others."""
     return _BY_DTYPE[np.dtype(dtype)]
+
+
+def array_text(array: np.ndarray[Any, Any]) -> str:
+    """Type and dimensions as HLO spells them, `f32[2,3]`; NumPy's name for a type HLO lacks."""
+    known = _BY_DTYPE.get(array.dtype)
+    return f"{known.text if known else array.dtype}[{','.join(map(str, array.shape))}]"

@@ -68,8 +68,8 @@ def test_nothing_bound_changes_nothing() -> None:
     ("constants", "message"),
     [
         ({3: np.zeros(2, np.float32)}, "there is no parameter 3"),
-        ({1: np.zeros(3, np.float32)}, "the constant for it is float32[3]"),
-        ({1: np.zeros(2, np.float64)}, "the constant for it is float64[2]"),
+        ({1: np.zeros(3, np.float32)}, "the constant for it is f32[3]"),
+        ({1: np.zeros(2, np.float64)}, "the constant for it is f64[2]"),
     ],
 )
 def test_what_does_not_fit_is_the_users_error(
