@@ -47,6 +47,10 @@
 #define CCG_SIMD
 #endif
 
+/* An element that is read on a condition, for a loop over lanes: it is read only if the condition
+   holds. gcc 12 vectorises the loops around it instead, and gets the conditions of lanes wrong. */
+#define CCG_GUARDED(type, element) (*(const volatile type *)&(element))
+
 #define CCG_PASTE_(a, b) a##b
 #define CCG_PASTE(a, b) CCG_PASTE_(a, b)
 

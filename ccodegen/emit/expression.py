@@ -10,16 +10,19 @@ from dataclasses import dataclass
 
 from ccodegen.emit.literal import literal
 from ccodegen.emit.spelling import POSTFIX, PRIMARY, UNARY, spell
+from ccodegen.emit.types import memory_type
 from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Space, Var
 
 
 @dataclass(frozen=True)
 class ExpressionPrinter:
-    """`name`: gives the C name of a variable or buffer. `headers`: collects what the text needs."""
+    """`name`: gives the C name of a variable or buffer. `headers`: collects what the text needs.
+    `guarded`: arrays are read where the text says so, and at no other time."""
 
     name: Callable[[Var | Buffer], str]
     headers: set[str]
+    guarded: bool = False
 
     def text(self, expr: Expr, binds: int = 0) -> str:
         """The expression, in parentheses if its operator binds less tightly than `binds`."""
@@ -59,7 +62,10 @@ class ExpressionPrinter:
 
     def _load(self, buffer: Buffer, indices: Index) -> tuple[str, int]:
         if not is_pair(buffer):
-            return self.element(buffer, indices), POSTFIX
+            text = self.element(buffer, indices)
+            if self.guarded and buffer.dimensions:
+                return f"CCG_GUARDED({memory_type(buffer.type)}, {text})", POSTFIX
+            return text, POSTFIX
         self.headers.add("ccg_complex_array.h")
         return f"ccg_load_{buffer.type.text}({self.pair(buffer, indices)})", POSTFIX
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 
 from ccodegen.emit.expression import ExpressionPrinter, is_pair
 from ccodegen.emit.lines import indented
@@ -10,11 +11,14 @@ from ccodegen.emit.names import Names, comment
 from ccodegen.emit.types import array_length, memory_type
 from ccodegen.loop.ir import (
     Alloc,
+    Apply,
     Buffer,
     CallC,
+    Expr,
     For,
     If,
     Let,
+    Load,
     LoopKind,
     Note,
     Space,
@@ -37,6 +41,7 @@ class StatementPrinter:
         self.headers = headers
         self.used = used
         self.expressions = ExpressionPrinter(self.name, headers)
+        self.guarded = replace(self.expressions, guarded=True)
 
     def name(self, thing: Var | Buffer) -> str:
         return self.names.name(thing, thing.name, "v" if isinstance(thing, Var) else "buffer")
@@ -44,8 +49,11 @@ class StatementPrinter:
     def block(self, statements: Sequence[Stmt]) -> list[str]:
         lines: list[str] = []
         rest = iter(_with_next(statements))
+        steers = any(isinstance(s, For) and s.kind is LoopKind.VECTOR for s in statements)
         for statement, following in rest:
-            if _initialises(statement, following):
+            if steers and isinstance(statement, Let) and _reads_if(statement.value):
+                lines += self.let(statement, self.guarded)
+            elif _initialises(statement, following):
                 assert isinstance(following, Store)
                 lines.append(self.definition(following))
                 next(rest)
@@ -59,11 +67,8 @@ class StatementPrinter:
                 return self.loop(statement)
             case If():
                 return self.branch(statement)
-            case Let(var, _) if var not in self.used:
-                return []
-            case Let(var, value):
-                text = self.expressions.text(value)
-                return [f"const {c_type(var.type)} {self.name(var)} = {text};"]
+            case Let():
+                return self.let(statement, self.expressions)
             case Alloc(buffer):
                 return [self.declaration(buffer)]
             case Store():
@@ -72,6 +77,12 @@ class StatementPrinter:
                 return [self.call(statement)]
             case Note(text):
                 return comment(text)
+
+    def let(self, let: Let, expressions: ExpressionPrinter) -> list[str]:
+        if let.var not in self.used:
+            return []
+        text = expressions.text(let.value)
+        return [f"const {c_type(let.var.type)} {self.name(let.var)} = {text};"]
 
     def loop(self, loop: For) -> list[str]:
         var = self.name(loop.var)
@@ -121,6 +132,15 @@ class StatementPrinter:
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:
     return zip(statements, [*statements[1:], None], strict=True)
+
+
+def _reads_if(value: Expr) -> bool:
+    """Whether an array is read on a condition, such as an element beyond which there is padding."""
+    return (
+        isinstance(value, Apply)
+        and value.operator == "select"
+        and any(isinstance(part, Load) and part.buffer.dimensions for part in value.arguments[1:])
+    )
 
 
 def _initialises(statement: Stmt, following: Stmt | None) -> bool:

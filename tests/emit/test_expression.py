@@ -93,3 +93,9 @@ def test_strength_is_that_of_the_weakest_operator(
     found, binds = read_template(template, arguments)
     assert found == strength
     assert len(binds) == len(re.findall(r"\{\d\}", template))
+
+
+def test_arrays_are_guarded_and_scalar_variables_are_not() -> None:
+    printer = ExpressionPrinter(lambda thing: thing.name, set(), guarded=True)
+    assert printer.text(Load(X, (ROW, COLUMN))) == "CCG_GUARDED(float, x[i * 12 + j])"
+    assert printer.text(Load(Buffer("s", F32, (), Space.LOCAL))) == "s"
