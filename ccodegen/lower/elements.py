@@ -9,17 +9,20 @@ from typing import TypeAlias
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape, leaves, shape_text
-from ccodegen.loop.builder import Builder, const
+from ccodegen.loop.builder import Builder, const, index
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, If, Index, Load
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.kernel_builder import KernelBuilder, Values
+from ccodegen.ops.control import Conditional
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.tuples import GetTupleElement
+from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import UnsupportedError
 
 Stored: TypeAlias = Callable[[Index], Values]
 
 _INLINE_NODES = 6
+_MOST_CHOICES = 64
 
 
 @dataclass(eq=False)
@@ -79,13 +82,56 @@ class Elements:
         if isinstance(instruction.attributes, GetTupleElement):
             return (self.values(instruction.operands[0], at)[instruction.attributes.index],)
         if isinstance(instruction.attributes, Constant):
-            array = instruction.attributes.literal.array
-            return (const(instruction.array_shape.element_type, array.reshape(-1)[0]),)
+            return (self._element_of_constant(instruction, at),)
+        if isinstance(instruction.attributes, Conditional):
+            return self._branch(instruction, instruction.attributes, at)
         element = opdef.get(instruction.op).element
         if element is None:
             raise UnsupportedError(f"{_description(instruction)} in C", instruction.location)
         result = element(OperandScope(self, instruction), instruction, at)
         return result if isinstance(result, tuple) else (result,)
+
+    def _element_of_constant(self, instruction: Instruction, at: Index) -> Expr:
+        """Of a scalar itself; of an array, which an inlined computation has no memory for, one of
+        its few elements, chosen by the index."""
+        assert isinstance(instruction.attributes, Constant)
+        shape = instruction.array_shape
+        elements = instruction.attributes.literal.array.reshape(-1)
+        if len(elements) > _MOST_CHOICES:
+            message = f"an array of {len(elements)} constants in a computation over scalars"
+            raise UnsupportedError(message, instruction.location)
+        position = linearize(at, shape.dimensions)
+        chosen: Expr = const(shape.element_type, elements[0])
+        for number, element in enumerate(elements[1:], 1):
+            is_this = Apply("compare-eq", (position, index(number)), ElementType.PRED)
+            value = const(shape.element_type, element)
+            chosen = Apply("select", (is_this, value, chosen), shape.element_type)
+        return chosen
+
+    def _branch(self, instruction: Instruction, attributes: Conditional, at: Index) -> Values:
+        """The values of the branch that the selector names, the last where there is none."""
+        selector = self.value(instruction.operands[0], ())
+        branches = attributes.branches()
+
+        def of(number: int) -> Values:
+            inner = Elements(self.builder, self.strict, uses=use_counts(branches[number]))
+            (parameter,) = branches[number].parameters
+            argument = instruction.operands[number + 1]
+            inner.stored[parameter] = lambda place: self.values(argument, place)
+            return inner.values(branches[number].root, at)
+
+        def chosen(number: int) -> Values:
+            if number == len(branches) - 1:
+                return of(number)
+            condition = selector
+            if selector.type is not ElementType.PRED:
+                operands = (selector, const(selector.type, number))
+                condition = Apply("compare-eq", operands, ElementType.PRED)
+            return either(
+                self.builder, condition, lambda: of(number), lambda: chosen(number + 1)
+            )
+
+        return chosen(0)
 
     def _worth_a_name(self, instruction: Instruction, values: Values) -> bool:
         if not all(isinstance(v, Apply) for v in values):
@@ -146,22 +192,35 @@ def use_counts(computation: Computation) -> dict[Instruction, int]:
 def guarded(
     builder: Builder, condition: Expr, then: Callable[[], Expr], otherwise: Callable[[], Expr]
 ) -> Expr:
-    """A select where neither arm needs statements, else an if that fills a variable."""
+    """`either` of one value."""
+    (value,) = either(builder, condition, lambda: (then(),), lambda: (otherwise(),))
+    return value
+
+
+def either(
+    builder: Builder,
+    condition: Expr,
+    then: Callable[[], Values],
+    otherwise: Callable[[], Values],
+) -> Values:
+    """Selects where neither arm needs statements, else an if that fills variables."""
     with builder.block() as then_body:
-        then_value = then()
+        then_values = then()
     with builder.block() as else_body:
-        else_value = otherwise()
+        else_values = otherwise()
+    pairs = tuple(zip(then_values, else_values, strict=True))
     if not then_body and not else_body:
-        return Apply("select", (condition, then_value, else_value), then_value.type)
-    result = builder.local(then_value.type, (), "chosen")
-    with builder.block() as then_block:
-        then_block.extend(then_body)
-        builder.store(result, (), then_value)
-    with builder.block() as else_block:
-        else_block.extend(else_body)
-        builder.store(result, (), else_value)
-    builder.emit(If(condition, tuple(then_block), tuple(else_block)))
-    return Load(result)
+        return tuple(Apply("select", (condition, a, b), a.type) for a, b in pairs)
+    results = [builder.local(a.type, (), "chosen") for a in then_values]
+    blocks = []
+    for body, values in ((then_body, then_values), (else_body, else_values)):
+        with builder.block() as block:
+            block.extend(body)
+            for result, value in zip(results, values, strict=True):
+                builder.store(result, (), value)
+        blocks.append(tuple(block))
+    builder.emit(If(condition, *blocks))
+    return tuple(map(Load, results))
 
 
 def _nodes(expression: Expr) -> int:

@@ -10,13 +10,9 @@ from ccodegen.hlo.attributes import Attributes, AttrKind, attr
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
-from ccodegen.loop.ir import Expr, Index
 from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.elementwise import common_shape
-from ccodegen.ops.lowering import ElementScope
-from ccodegen.ops.precision import for_parameters
-from ccodegen.ops.shape_checks import arrays, require
+from ccodegen.ops.shape_checks import require
 from ccodegen.support.element_type import ElementType
 
 
@@ -53,14 +49,6 @@ class Fusion(Attributes):
     kind: str = attr(AttrKind.ENUM)
     calls: Computation = attr(AttrKind.COMPUTATION)
     output_to_operand_aliasing: str = attr(AttrKind.RAW, "")
-
-
-@dataclass(frozen=True)
-class Map(Attributes):
-    """`dimensions` names all dimensions in order; it says nothing more."""
-
-    to_apply: Computation = attr(AttrKind.COMPUTATION)
-    dimensions: tuple[int, ...] = attr(AttrKind.INTS, ())
 
 
 def check_arguments(op: str, computation: Computation, shapes: Sequence[Shape]) -> None:
@@ -159,28 +147,6 @@ def evaluate_fusion(evaluator: Any, instruction: Instruction, *values: Any) -> A
     return evaluator.call(attributes_of(instruction, Fusion).calls, *values)
 
 
-def infer_map(shapes: tuple[Shape, ...], attributes: Map) -> ArrayShape:
-    found = arrays("map", shapes)
-    scalars = [ArrayShape(s.element_type) for s in found]
-    check_arguments("map", attributes.to_apply, scalars)
-    (result,) = arrays("map", [attributes.to_apply.root.shape])
-    return common_shape("map", found, result.element_type)
-
-
-def takes_for_map(shapes: tuple[Shape, ...], attributes: Map) -> tuple[Shape, ...]:
-    return for_parameters(shapes, attributes.to_apply.parameters)
-
-
-def evaluate_map(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
-    return evaluator.call(attributes_of(instruction, Map).to_apply, *values)
-
-
-def element_map(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
-    arguments = [scope.operand(n, index) for n in range(len(instruction.operands))]
-    (value,) = scope.call(attributes_of(instruction, Map).to_apply, *arguments)
-    return value
-
-
 register(OpDef("while", While, infer=infer_while, evaluate=evaluate_while))
 register(
     OpDef(
@@ -193,15 +159,3 @@ register(
 )
 register(OpDef("call", Call, (0, None), infer=infer_call, evaluate=evaluate_call))
 register(OpDef("fusion", Fusion, (0, None), infer=infer_fusion, evaluate=evaluate_fusion))
-register(
-    OpDef(
-        "map",
-        Map,
-        (1, None),
-        infer=infer_map,
-        takes=takes_for_map,
-        evaluate=evaluate_map,
-        element=element_map,
-        elementwise=True,
-    )
-)

@@ -19,10 +19,12 @@ from ccodegen.hlo.opdef import OpDef, get, register
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr
+from ccodegen.ops.build import constant, derived, element_of, splat, tuple_of
+from ccodegen.ops.control import Call
+from ccodegen.ops.counted_loop import counted_loop, slice_at, with_slice_at
 from ccodegen.ops.fold import Array, as_tuple, from_leaves, store_all
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, one_or_tuple, require, without
-from ccodegen.support.errors import UnsupportedError
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,10 @@ def evaluate(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
-    """For computations that work element by element: each line is scanned by itself."""
+    """For computations that work element by element, as `expand` leaves no others: each line is
+    scanned by itself."""
     attributes, b = _attributes(instruction), scope.builder
     (dimension,) = attributes.dimensions
-    _require_elementwise(instruction, attributes.to_apply)
     count = len(scope.operands) - attributes.num_carries
     outputs = len(scope.results) - attributes.num_carries
     outer = list(scope.operands[0].dimensions)
@@ -115,14 +117,60 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
 _SAME_PER_ELEMENT = frozenset({"parameter", "tuple", "get-tuple-element"})
 
 
-def _require_elementwise(instruction: Instruction, computation: Computation) -> None:
-    for inner in computation.instructions:
-        if not _is_elementwise(inner):
-            raise UnsupportedError(
-                f"scan '{instruction.name}' calls {inner.op} '{inner.name}', which is not"
-                " elementwise",
-                instruction.location,
-            )
+def expand(instruction: Instruction) -> Instruction:
+    """Where the computation does more than work element by element: a loop over the slices."""
+    attributes = _attributes(instruction)
+    if all(map(_is_elementwise, attributes.to_apply.instructions)) and _has_one_shape(instruction):
+        return instruction
+    (dimension,) = attributes.dimensions
+    inputs = len(instruction.operands) - attributes.num_carries
+    outer, carries = instruction.operands[:inputs], instruction.operands[inputs:]
+    shapes = [s for s in leaves(instruction.shape) if isinstance(s, ArrayShape)]
+    outputs = [splat(instruction, 0, s) for s in shapes[: len(shapes) - len(carries)]]
+    turns = outer[0].array_shape.dimensions[dimension]
+
+    def turn(i: Instruction, state: list[Instruction]) -> list[Instruction]:
+        taken, held, made = _split(state, inputs, len(carries))
+        if attributes.is_reverse:
+            last = constant(instruction, np.array(turns - 1, np.int64))
+            i = derived(instruction, "subtract", i.shape, (last, i))
+        slices = [slice_at(instruction, x, dimension, i) for x in taken]
+        results = _called(instruction, attributes.to_apply, (*slices, *held))
+        written = [
+            with_slice_at(instruction, old, dimension, i, new)
+            for old, new in zip(made, results, strict=False)
+        ]
+        return [*taken, *results[len(made) :], *written]
+
+    state = counted_loop(instruction, turns, (*outer, *carries, *outputs), turn)
+    _, held, made = _split(state, inputs, len(carries))
+    found = (*made, *held)
+    return tuple_of(instruction, found) if isinstance(instruction.shape, TupleShape) else found[0]
+
+
+def _split(
+    state: list[Instruction], inputs: int, carries: int
+) -> tuple[list[Instruction], list[Instruction], list[Instruction]]:
+    """Inputs, carries, outputs."""
+    return state[:inputs], state[inputs : inputs + carries], state[inputs + carries :]
+
+
+def _called(
+    origin: Instruction, computation: Computation, arguments: tuple[Instruction, ...]
+) -> list[Instruction]:
+    """The results' leaves."""
+    shape = computation.root.shape
+    call = derived(origin, "call", shape, arguments, Call(computation))
+    if not isinstance(shape, TupleShape):
+        return [call]
+    return [element_of(origin, call, n) for n in range(len(shape.elements))]
+
+
+def _has_one_shape(instruction: Instruction) -> bool:
+    """Whether slices and carries all have the same dimensions."""
+    computation = _attributes(instruction).to_apply
+    shapes = [p.shape for p in computation.parameters] + list(leaves(computation.root.shape))
+    return len({s.dimensions for s in shapes if isinstance(s, ArrayShape)}) == 1
 
 
 def _is_elementwise(instruction: Instruction) -> bool:
@@ -131,7 +179,10 @@ def _is_elementwise(instruction: Instruction) -> bool:
         return instruction.array_shape.size == 1
     if instruction.op == "broadcast":
         return instruction.operands[0].array_shape.rank == 0
-    return instruction.op in _SAME_PER_ELEMENT or get(instruction.op).elementwise
+    called = instruction.attributes.computations()
+    return instruction.op in _SAME_PER_ELEMENT or (
+        get(instruction.op).elementwise and not called
+    )
 
 
 def _attributes(instruction: Instruction) -> Scan:
@@ -140,5 +191,7 @@ def _attributes(instruction: Instruction) -> Scan:
 
 
 register(
-    OpDef("scan", Scan, arity=(1, None), infer=infer, evaluate=evaluate, nest=nest)
+    OpDef(
+        "scan", Scan, arity=(1, None), infer=infer, evaluate=evaluate, nest=nest, expand=expand
+    )
 )

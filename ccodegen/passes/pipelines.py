@@ -66,6 +66,8 @@ SIMPLIFICATION: Pipeline = (
     normalise_layouts,
     # While the order of instructions with side effects is the program's.
     thread_random_state,
+    # Some become loops that call.
+    expand_ops,
     # A fusion may call, and a called computation hold fusions: each inlines callees first.
     unfuse,
     flatten_calls,
@@ -74,7 +76,6 @@ SIMPLIFICATION: Pipeline = (
     # The passes that follow know no dynamic shapes; custom calls that are ops are such by now.
     pad_dynamic,
     expand_batch_norm,
-    expand_ops,
     _SIMPLIFY,
     # A dot reads any order as well as another; before loops, so that no transpose is hoisted.
     absorb_transposes,
