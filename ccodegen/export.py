@@ -148,10 +148,13 @@ def _test_files(
 ) -> dict[str, bytes]:
     """The test, the headers it needs beyond the library's, and its board's files."""
     logical = expectation(built.module, options.strict, inputs, seed)
+    outputs, counts = outputs_in_memory(built.program, logical.outputs)
     expected = replace(
         logical,
         inputs=inputs_in_memory(built.program, logical.inputs),
-        outputs=outputs_in_memory(built.program, logical.outputs),
+        outputs=outputs,
+        counts=counts,
+        tolerances=[*logical.tolerances, *(0.0 for _ in outputs[len(logical.outputs) :])],
     )
     printed = print_test(built.program, name, sources, expected)
     board = options.target.board

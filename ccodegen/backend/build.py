@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from ccodegen.hlo.dynamic import dynamic_dimensions, static
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.layout import same_memory
-from ccodegen.hlo.shape import Shape, TupleShape, leaves
+from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
 from ccodegen.loop import text as loop_text
-from ccodegen.loop.ir import Program
+from ccodegen.loop.ir import Argument, Program
 from ccodegen.loop.verify import verify
 from ccodegen.lower.program import LowerOptions, lower
 from ccodegen.passes.bind_constants import Bound, bind_constants
 from ccodegen.passes.context import PassContext, debug_level
 from ccodegen.passes.expose_layouts import expose_layouts, interface
+from ccodegen.passes.expose_sizes import expose_sizes
 from ccodegen.passes.flatten_entry import flatten_entry
 from ccodegen.passes.pipelines import COMPILATION, run
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
@@ -69,7 +71,7 @@ def build(module: Module, options: BuildOptions) -> Build:
         raise InputError(f"target {target.name} has no strict mode: its arithmetic is not IEEE's")
     bound = bind(module, options)
     context = PassContext(target=target, strict=options.strict, dump_dir=options.dump_dir)
-    whole = with_random_state(bound.module)
+    whole = with_random_state(expose_sizes(bound.module))
     optimized = run(expose_layouts(whole), COMPILATION, context)
     donated = [parameter_number(flatten_entry(module), key) for key in options.donate]
     kept = [_kept(bound.parameters, n) for n in donated]
@@ -102,13 +104,13 @@ def _lowered(
     donated: Sequence[int],
     options: BuildOptions,
 ) -> Build:
-    """`whole` has the interface of the program, the random state included."""
+    """`whole` has the interface of the program, sizes and the random state included."""
     aliases = output_aliases(settle_entry_layout(whole), donated)
     names = tuple(argument_name(p) for p in whole.entry.parameters)
     caller = interface(whole)
     settings = LowerOptions(options.target, options.strict, aliases, names, caller)
     lowered = lower(optimized, settings)
-    program = with_initial_state(lowered.program, whole)
+    program = with_sizes(with_initial_state(lowered.program, whole), bound.module)
     if debug_level() > 0:
         verify(program)
     if options.dump_dir is not None:
@@ -125,6 +127,27 @@ def with_initial_state(program: Program, module: Module) -> Program:
         for a in program.arguments
     )
     return replace(program, arguments=arguments)
+
+
+def with_sizes(program: Program, module: Module) -> Program:
+    """The program whose arguments that are sizes (see `expose_sizes`) say of what."""
+    entry = settle_entry_layout(module).entry
+    taken, first = dynamic_dimensions(p.shape for p in entry.parameters), len(entry.parameters)
+    given = dynamic_dimensions([entry.root.shape])
+    last = sum(isinstance(leaf, ArrayShape) for leaf in leaves(entry.root.shape))
+    names = {a.output: a.name for a in program.arguments}
+
+    def named(argument: Argument) -> Argument:
+        parameter, output = argument.parameter, argument.output
+        if parameter is not None and first <= parameter < first + len(taken):
+            return replace(argument, size_of=taken[parameter - first])
+        if output is not None and last <= output < last + len(given):
+            number, dimension = given[output - last]
+            name = f"{names[number]}_size{dimension}"
+            return replace(argument, name=name, size_of=(number, dimension))
+        return argument
+
+    return replace(program, arguments=tuple(map(named, program.arguments)))
 
 
 def parameter_number(module: Module, key: Parameter) -> int:
@@ -171,7 +194,8 @@ def _check_alias(parameter: Instruction, output: Shape) -> None:
 
 def _free_output(parameter: Instruction, outputs: Sequence[Shape], taken: set[int]) -> int:
     for number, shape in enumerate(outputs):
-        if number not in taken and shape == parameter.shape and same_memory(shape, parameter.shape):
+        same_shape = static(shape) == static(parameter.shape)
+        if number not in taken and same_shape and same_memory(shape, parameter.shape):
             return number
     message = f"parameter '{parameter.name}' ({parameter.shape}) cannot be donated"
     hint = "a donated parameter needs an output of the same shape and type that no other one takes"

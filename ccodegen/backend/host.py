@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 
 from ccodegen.backend import cache, toolchain
 from ccodegen.backend.cache import Cache, digest, package_stamp
+from ccodegen.backend.dynamic_form import dynamic_form
 from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.backend.signature import Signature, Slot, from_json, nest, signature_of
 from ccodegen.backend.stream import HostStreamExecutor
@@ -25,6 +27,7 @@ from ccodegen.backend.transfer import HostTransferManager, sign_extended
 from ccodegen.emit.table import TableSources, emit_table
 from ccodegen.hlo.layout import from_memory, to_memory
 from ccodegen.loop.ir import Program
+from ccodegen.support.errors import InputError
 from ccodegen.target import Target
 
 Array = np.ndarray[Any, Any]
@@ -84,6 +87,38 @@ class HostExecutable:
         for array, written, slot in zip(pool, memory, slots, strict=True):
             if slot.layout is not None and slot.output is not None:
                 array[...] = from_memory(written, slot.layout)
+
+
+class DynamicExecutable(HostExecutable):
+    """One that takes and gives arrays of actual sizes, which it copies to and from its bounds."""
+
+    def __init__(
+        self, signature: Signature, stream: HostStreamExecutor, transfer: HostTransferManager
+    ) -> None:
+        super().__init__(signature, stream, transfer)
+        self._form = dynamic_form(signature.arguments)
+        own = signature.as_logical()
+        self._taken = own.inputs[: len(own.inputs) - len(self._form.inputs)]
+        self._structure = signature.structure
+        self._results = _results(_flat(signature))
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """As HostExecutable's, but a donated array of dynamic shape is not overwritten. Raises
+        InputError for `out`, as the sizes of results are known only after the run."""
+        if out is not None:
+            raise InputError("out: not possible where a result has a dynamic dimension")
+        names = [slot.name for slot in self._taken]
+        if len(arrays) != len(names):
+            listed = f" ({', '.join(names)})" if names else ""
+            raise InputError(f"expected {len(names)} arguments{listed}, got {len(arrays)}")
+        bounds = [slot.shape for slot in self._taken]
+        results = self._form.taken(super().__call__(*self._form.given(arrays, names, bounds)))
+        return nest(self._structure, lambda leaf: results[leaf])
+
+
+def _flat(signature: Signature) -> Signature:
+    """The signature whose results are all outputs, sizes too, in one tuple."""
+    return replace(signature, structure=tuple(range(len(signature.outputs))))
 
 
 def _results(signature: Signature) -> Callable[[Sequence[Array]], Any]:
@@ -190,4 +225,7 @@ def _mapped(path: Path, slots: Sequence[Slot], alignment: int) -> list[Array]:
 
 def _executable(library: Path, signature: Signature, constants: Sequence[Array]) -> HostExecutable:
     stream = HostStreamExecutor(library, signature, constants)
+    if dynamic_form(signature.arguments):
+        transfer = HostTransferManager(_flat(signature).as_logical())
+        return DynamicExecutable(signature, stream, transfer)
     return HostExecutable(signature, stream, HostTransferManager(signature.as_logical()))

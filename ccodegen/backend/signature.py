@@ -25,7 +25,7 @@ class Slot:
 
     `type` and `shape` are those of the memory; `logical` is the HLO shape with its layout, where
     the caller's array is not simply that: `f32[2,3]{0,1}`. `initial`: first elements of state that
-    the executable keeps (see loop.Argument).
+    the executable keeps; `size_of`: what it is the size of (see loop.Argument for both).
     """
 
     name: str
@@ -35,6 +35,7 @@ class Slot:
     output: int | None = None
     logical: str = ""
     initial: tuple[int, ...] = ()
+    size_of: tuple[int, ...] = ()
 
     @functools.cached_property
     def dtype(self) -> np.dtype[Any]:
@@ -99,7 +100,8 @@ def signature_of(
     program: Program, external: Sequence[ConstantData], structure: Structure | None
 ) -> Signature:
     arguments = tuple(map(_slot, program.arguments))
-    leaves = sorted(s.output for s in arguments if s.output is not None and not s.initial)
+    returned = [s for s in arguments if not s.initial and not s.size_of]
+    leaves = sorted(s.output for s in returned if s.output is not None)
     default: Structure = leaves[0] if len(leaves) == 1 else tuple(leaves)
     return Signature(
         arguments,
@@ -121,7 +123,7 @@ def from_json(text: str) -> Signature:
 
 
 def _slot_from(facts: dict[str, Any]) -> Slot:
-    lists = {name: tuple(facts[name]) for name in ("shape", "initial")}
+    lists = {name: tuple(facts[name]) for name in ("shape", "initial", "size_of")}
     return Slot(**{**facts, **lists})
 
 
@@ -141,8 +143,9 @@ def leaves(structure: Structure) -> list[int]:
 
 def _slot(argument: Argument) -> Slot:
     buffer, roles = argument.buffer, (argument.parameter, argument.output)
-    rest = (argument.logical, argument.initial)
-    return Slot(argument.name, buffer.type.text, buffer.dimensions, *roles, *rest)
+    rest = (argument.initial, argument.size_of)
+    shape = (buffer.type.text, buffer.dimensions)
+    return Slot(argument.name, *shape, *roles, argument.logical, *rest)
 
 
 def _tuples(value: Any) -> Any:

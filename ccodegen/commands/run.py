@@ -93,7 +93,8 @@ def _compiled(args: argparse.Namespace, options: BuildOptions) -> list[Array]:
 
 
 def _random(program: Program, seed: int) -> list[Array]:
-    taken = [a for a in program.arguments if a.parameter is not None and not a.initial]
+    own = (a for a in program.arguments if not a.initial and not a.size_of)
+    taken = [a for a in own if a.parameter is not None]
     taken.sort(key=lambda argument: argument.parameter or 0)
     shapes = map(caller_shape, taken)
     return random_arrays([(s.element_type, s.dimensions) for s in shapes], seed)

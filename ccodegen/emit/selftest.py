@@ -24,11 +24,13 @@ _RESERVED = "main memory arena args error passed check check_bytes reader weight
 @dataclass(frozen=True)
 class Expectation:
     """One run: arrays by parameter and by output number. `tolerances`: by output number, the
-    greatest difference over the greatest expected value; types other than floats must be equal."""
+    greatest difference over the greatest expected value; types other than floats must be equal.
+    `counts`: by output number, which elements are compared, as u8; None or missing: all."""
 
     inputs: Sequence[np.ndarray[Any, Any]]
     outputs: Sequence[np.ndarray[Any, Any]]
     tolerances: Sequence[float]
+    counts: Sequence[np.ndarray[Any, Any] | None] = ()
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,13 @@ class _Array:
 
 @dataclass(frozen=True)
 class _Result:
+    """`counts`: name of the array that says what is compared, "" for all; of `length` numbers."""
+
     name: str
     label: str
     expected: str
+    counts: str
+    length: int
     reader: str
     count: int
     bytes: int
@@ -172,11 +178,24 @@ class _TestPrinter:
             name=name,
             label=f"{name} {shape(buffer)}",
             expected=self._vector(argument, self._expected.outputs[argument.output], "expected"),
+            counts=self._counts(argument),
+            length=array_length(buffer),
             reader=buffer.type.component.text if floating else "",
             count=buffer.size * (2 if buffer.type.is_complex else 1),
             bytes=buffer.bytes,
             tolerance=repr(float(self._expected.tolerances[argument.output])),
         )
+
+    def _counts(self, argument: Argument) -> str:
+        """The name of an array of u8, one for each number that the result has in C."""
+        counts = dict(enumerate(self._expected.counts)).get(argument.output or 0)
+        if counts is None:
+            return ""
+        length, name = array_length(argument.buffer), f"counts_{self._name(argument)}"
+        each = np.repeat(counts.reshape(-1), length // max(counts.size, 1))
+        buffer = Buffer(name, ElementType.U8, each.shape, Space.CONSTANT)
+        self.vectors[name] = print_constant(ConstantData(buffer, each), name, 8)
+        return self.vectors[name].reference
 
     def _read_types(self) -> list[ElementType]:
         types = [a.buffer.type for a in self._program.arguments if a.output is not None]

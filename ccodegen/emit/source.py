@@ -189,7 +189,20 @@ def _argument_row(printer: ProgramPrinter, argument: Argument) -> tuple[str, ...
     if argument.initial:
         first = ", ".join(map(str, argument.initial))
         path = f"state: {{{first}}} before the first call, kept from call to call"
+    if argument.size_of:
+        path = _size_text(printer, argument)
     return name, direction, shape(buffer), f"{buffer.bytes} bytes", path
+
+
+def _size_text(printer: ProgramPrinter, argument: Argument) -> str:
+    number, dimension = argument.size_of
+    found = [
+        a
+        for a in printer.program.arguments
+        if not a.size_of and number == (a.output if argument.parameter is None else a.parameter)
+    ]
+    name = printer.argument(found[0])
+    return f"how many elements of dimension {dimension} of {name} count, from 0 to its size"
 
 
 def _declarations(printer: ProgramPrinter) -> list[str]:

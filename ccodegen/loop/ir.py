@@ -224,6 +224,8 @@ class Argument:
     array, row-major: `f32[2,3]{0,1}` for a buffer f32[3,2].
     `initial`: not empty for state of the program's own: whoever calls it keeps the memory from call
     to call, and begins with these elements. It is none of the arguments and results.
+    `size_of`: (n, d) for an s32 that says how many elements count in dimension d of parameter n or,
+    if this is an output, of output n. What lies behind them is padding, not defined in outputs.
     """
 
     name: str
@@ -232,6 +234,7 @@ class Argument:
     output: int | None = None
     logical: str = ""
     initial: tuple[int, ...] = ()
+    size_of: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ccodegen.hlo.dynamic import dynamic_dimensions, is_dynamic, static
+from ccodegen.hlo.dynamic import is_dynamic, static
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, leaves
-from ccodegen.ops.build import constant, derived, elementwise, splat, tuple_of
-from ccodegen.ops.creation import Parameter
+from ccodegen.ops.build import constant, tuple_of
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.dynamic import control
 from ccodegen.passes.dynamic.rules import written
@@ -22,35 +21,29 @@ from ccodegen.passes.dynamic.values import (
     Flags,
     Padded,
     bundled,
-    declared_flags,
     flags_of,
-    size_values,
     unbundled,
     union,
     whole,
-    with_sizes,
 )
 from ccodegen.passes.dynamic.writer import Writer
-from ccodegen.passes.flatten_entry import lasting
-from ccodegen.support.element_type import ElementType
+from ccodegen.passes.expose_sizes import expose_sizes
 from ccodegen.support.errors import UnsupportedError
-
-_S32 = ArrayShape(ElementType.S32)
 
 
 def pad_dynamic(module: Module, context: PassContext) -> Module:
     """`reduce(f32[<=8] %x, %zero), to_apply=add` → `%x = f32[8] parameter(0)`,
     `%n = s32[] parameter(1)`, `reduce(select(iota < %n, %x, -0), %zero)`.
 
-    The entry takes the sizes of its parameters' dynamic dimensions after all its parameters, in
-    order, and returns those of its results behind them, as ((results), size, …). A size that a
-    caller gives is clamped to what there is room for. Raises UnsupportedError for unbounded
+    The entry's interface is that of `expose_sizes`. Raises UnsupportedError for unbounded
     dimensions, and for an op that mixes elements of a dynamic dimension in a way we cannot write.
     """
     if not is_dynamic(module):
         return module
     _check_bounds(module)
-    return _Converter().module(module)
+    module = expose_sizes(module)
+    entry = _Converter().entry(module.entry)
+    return replace(module, entry=entry, extra_computations=())
 
 
 def _check_bounds(module: Module) -> None:
@@ -69,24 +62,11 @@ class _Converter:
     def __init__(self) -> None:
         self._made: dict[tuple[object, ...], tuple[Computation, Flags]] = {}
 
-    def module(self, module: Module) -> Module:
-        old = module.entry
-        parameters, values = _entry_parameters(old)
-        env = dict(zip(old.parameters, values, strict=True))
+    def entry(self, old: Computation) -> Computation:
+        """An entry whose parameters are static."""
+        env = {parameter: whole(parameter) for parameter in old.parameters}
         self._write(old, env)
-        root = env[old.root]
-        sizes = size_values(root, declared_flags(old.root.shape))
-        result = tuple_of(root.value, (root.value, *sizes)) if sizes else root.value
-        entry = replace(
-            old, parameters=parameters, root=result, side_roots=_side_roots(old, env)
-        )
-        aliases = module.aliases
-        if sizes:
-            aliases = tuple(replace(a, output_index=(0, *a.output_index)) for a in aliases)
-        annotations = lasting(module.annotations)
-        return replace(
-            module, entry=entry, aliases=aliases, annotations=annotations, extra_computations=()
-        )
+        return replace(old, root=env[old.root].value, side_roots=_side_roots(old, env))
 
     def computation(
         self, computation: Computation, given: Sequence[Flags], wanted: Flags | None = None
@@ -145,29 +125,3 @@ class _Converter:
 
 def _side_roots(old: Computation, env: dict[Instruction, Padded]) -> tuple[Instruction, ...]:
     return tuple(dict.fromkeys(env[root].value for root in old.side_roots))
-
-
-def _entry_parameters(entry: Computation) -> tuple[tuple[Instruction, ...], list[Padded]]:
-    """The parameters, then one for each size; and the values of the old ones."""
-    parameters = [replace(p, shape=static(p.shape)) for p in entry.parameters]
-    values = []
-    for plain, old in list(zip(parameters, entry.parameters, strict=True)):
-        sizes = []
-        for leaf, dimension in dynamic_dimensions([old.shape]):
-            bound = [s for s in leaves(plain.shape) if isinstance(s, ArrayShape)][leaf]
-            name = _size_name(old, leaf, dimension)
-            size = derived(plain, "parameter", _S32, (), Parameter(len(parameters)))
-            parameters.append(replace(size, name=name))
-            sizes.append(_within(parameters[-1], bound.dimensions[dimension]))
-        values.append(with_sizes(plain, declared_flags(old.shape), sizes))
-    return tuple(parameters), values
-
-
-def _size_name(parameter: Instruction, leaf: int, dimension: int) -> str:
-    place = f".{leaf}" if not isinstance(parameter.shape, ArrayShape) else ""
-    return f"{parameter.name}{place}_size{dimension}"
-
-
-def _within(size: Instruction, bound: int) -> Instruction:
-    zero, most = (splat(size, n, _S32) for n in (0, bound))
-    return elementwise(size, "minimum", elementwise(size, "maximum", size, zero), most)

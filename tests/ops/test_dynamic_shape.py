@@ -17,7 +17,7 @@ from ccodegen.passes.context import PassContext
 from ccodegen.passes.pad_dynamic import pad_dynamic
 from tests.ops.dynamic_programs import PROGRAMS
 from tests.passes.checking import assert_same_bits, random_array
-from tests.three_ways import module_of
+from tests.three_ways import check, module_of
 
 Array = np.ndarray[Any, Any]
 
@@ -56,3 +56,9 @@ def test_the_bounds_give_what_the_actual_sizes_give(name: str) -> None:
         expected = value_leaves(evaluate(module, *arguments))
         for a, b in itertools.zip_longest(expected, at_the_bounds(module, arguments)):
             assert_same_bits(a, b)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_three_ways(name: str) -> None:
+    module = module_of(PROGRAMS[name])
+    check(module, *arguments_of(module, np.random.default_rng(2)), strict=True)

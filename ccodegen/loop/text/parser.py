@@ -109,7 +109,9 @@ class _ProgramParser:
         is_state = self._cursor.accept("initial")
         count = buffer.size if is_state else 0
         initial = tuple(self._cursor.integer() for _ in range(count))
-        self._arguments.append(Argument(name, buffer, parameter, output, logical, initial))
+        is_size = self._cursor.accept("size")
+        size_of = (self._cursor.integer(), self._cursor.integer()) if is_size else ()
+        self._arguments.append(Argument(name, buffer, parameter, output, logical, initial, size_of))
 
     def _constant(self) -> None:
         buffer = self._declared(Space.CONSTANT)

@@ -201,6 +201,7 @@ def _argument(argument: Argument, labels: _Labels) -> str:
     buffer = argument.buffer
     logical = f" as {json.dumps(argument.logical)}" if argument.logical else ""
     logical += f" initial {' '.join(map(str, argument.initial))}" if argument.initial else ""
+    logical += f" size {' '.join(map(str, argument.size_of))}" if argument.size_of else ""
     name = json.dumps(argument.name)
     return f"argument {labels[buffer]}: {_shape(buffer)}{roles} {name}{logical}"
 
