@@ -1,0 +1,11 @@
+"""Every public function of JAX's numerical modules, by `ccodegen.jit` and by XLA.
+
+    python -m tests.jax_functions [--module M] [--function F] [--write]
+
+    listing.py   the functions, read from the modules
+    arrays.py    arrays of one element type to call them with
+    samples.py   calls of a function: from its signature, or from tables/ where that does not say
+    compare.py   whether two results agree
+    outcome.py   runs a function in a type: agrees, is not taken by JAX, is unsupported, differs
+    page.py      docs/jax.md
+"""
