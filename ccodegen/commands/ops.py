@@ -26,7 +26,9 @@ _STEPS = """
 after-all add-dependency async-done async-start async-update bitcast call conditional constant
 copy-done copy-start domain fusion get-tuple-element opt-barrier parameter tuple while
 """
-_REWRITTEN = ("batch-norm-grad", "batch-norm-inference", "batch-norm-training", "custom-call")
+_REWRITTEN = """
+batch-norm-grad batch-norm-inference batch-norm-training custom-call rng-get-and-update-state
+"""
 
 
 def add(commands: common.Subparsers) -> None:
@@ -55,6 +57,6 @@ def main(args: argparse.Namespace) -> int:
 def lowering(op: OpDef) -> str:
     """How an op becomes C; empty where it does not yet."""
     ways = [name for name in ("element", "nest") if getattr(op, name) is not None]
-    if op.opcode in _REWRITTEN:
+    if op.expand is not None or op.opcode in _REWRITTEN.split():
         ways.append("rewritten")
     return ", ".join(ways) or ("steps" if op.opcode in _STEPS.split() else "")

@@ -274,7 +274,7 @@ _ROWS = (
     _rounding("round-nearest-afz", ref.round_nearest_afz),
     _row(
         "is-finite", 1, lambda result, a: np.asarray(np.isfinite(ref.wide(a))),
-        real=function("is_finite", 1), complex_=function("is_finite", 1), result=_pred,
+        real=function("is_finite", 1), result=_pred,
     ),
     _row("real", 1, ref.component(np.real), complex_=function("real", 1), result=_component),
     _row("imag", 1, ref.component(np.imag), complex_=function("imag", 1), result=_component),
