@@ -119,8 +119,10 @@ class _Checker:
             self._require(fits, message)
             writes = given in self._read_only and parameter in self._written[kernel]
             self._require(not writes, f"{kernel.name} writes {given.name}, which is read-only")
-        for a, b in combinations(call.buffers, 2):
-            self._require(not overlap(a, b), f"{a.name} and {b.name} overlap in {kernel.name}")
+        written = [parameter in self._written[kernel] for parameter in kernel.buffers]
+        for (a, writes_a), (b, writes_b) in combinations(zip(call.buffers, written, strict=True), 2):
+            apart = not (writes_a or writes_b) or not overlap(a, b)
+            self._require(apart, f"{a.name} and {b.name} overlap in {kernel.name}")
 
     def _reachable(self, buffer: Buffer) -> None:
         ok = buffer.space is Space.ARENA or buffer in self._known

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import apply, index
-from ccodegen.loop.ir import INDEX, Expr, LoopKind
+from ccodegen.loop.ir import Expr, LoopKind
 from ccodegen.lower.job import Work
+from ccodegen.ops.dynamic_slice import start_place
+from ccodegen.ops.index import clamped
 
 
 def update_plan(work: Work, update: Instruction) -> None:
@@ -26,6 +28,6 @@ def _start(work: Work, update: Instruction, dimension: int) -> Expr:
     room -= update.operands[1].array_shape.dimensions[dimension]
     if room == 0:
         return index(0)
-    start = apply("convert", work.elements.value(update.operands[2 + dimension], ()), type=INDEX)
-    clamped = apply("clamp", index(0), start, index(room), type=INDEX)
-    return work.builder.let(clamped, "start")
+    number, at = start_place(update, 2, dimension)
+    start = work.elements.value(update.operands[number], at)
+    return work.builder.let(clamped(start, room), "start")

@@ -120,15 +120,21 @@ def start_indices(
     scope: ElementScope, instruction: Instruction, first: int, sizes: Sequence[int]
 ) -> Index:
     """The clamped start index in each dimension; they begin at operand `first`."""
-    operands = instruction.operands
-    whole = operands[0].array_shape.dimensions
-    vector = len(operands) == first + 1 and operands[first].array_shape.rank == 1
+    whole = instruction.operands[0].array_shape.dimensions
     starts = []
     for d, (size, extent) in enumerate(zip(sizes, whole, strict=True)):
-        number, at = (first, (constant(d),)) if vector else (first + d, ())
+        number, at = start_place(instruction, first, d)
         fixed = size == extent
         starts.append(constant(0) if fixed else clamped(scope.operand(number, at), extent - size))
     return tuple(starts)
+
+
+def start_place(instruction: Instruction, first: int, dimension: int) -> tuple[int, Index]:
+    """The operand that holds a dimension's start index, and where; they begin at `first`."""
+    operands = instruction.operands
+    if len(operands) == first + 1 and operands[first].array_shape.rank == 1:
+        return first, (constant(dimension),)
+    return first + dimension, ()
 
 
 register(

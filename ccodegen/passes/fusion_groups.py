@@ -249,8 +249,9 @@ class _Decider:
                     continue
                 if _spreads_rows(user, rows):
                     continue
-                per_row = user.array_shape.dimensions == rows.row_dimensions
-                if not per_row or not opdef.get(user.op).elementwise:
+                if not opdef.get(user.op).elementwise:
+                    return False
+                if user.array_shape.dimensions != rows.row_dimensions:
                     return False
                 seen.add(user)
                 pending.append(user)

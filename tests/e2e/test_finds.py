@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from tests.three_ways import check
+import numpy as np
+import pytest
+
+from ccodegen.target import load
+from tests.c_library import CLibrary
+from tests.three_ways import Case, check, module_of, plain_target, prepare
+
+ADD = """
+add {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT c = s32[] add(a, b)
+}
+"""
 
 
 def test_convolution_without_elements() -> None:
@@ -34,3 +47,81 @@ ENTRY e {
   none = s32[0] constant({})
   ROOT s = s32[1] select-and-scatter(one, none, x), select=le, scatter=or, window={size=3}
 }""")
+
+
+def test_start_indices_in_a_vector_in_place() -> None:
+    """The plan for an update in place took a scalar for each dimension."""
+    check(
+        """
+ENTRY e {
+  x = s8[4] parameter(0)
+  new = s8[3] constant({-2, 0, 1})
+  start = s32[1] parameter(1)
+  ROOT u = s8[4] dynamic-update-slice(x, new, start)
+}""",
+        np.array([1, 2, 3, 4], np.int8),
+        np.array([1], np.int32),
+        donate=(0,),
+    )
+
+
+@pytest.mark.parametrize("start", [0, 1, 2**63, 2**64 - 1])
+def test_an_unsigned_start_index_in_place(start: int) -> None:
+    """A large one became a negative one, and so the first place instead of the last."""
+    check(
+        """
+ENTRY e {
+  x = s8[4] parameter(0)
+  new = s8[3] constant({-2, 0, 1})
+  start = u64[] parameter(1)
+  ROOT u = s8[4] dynamic-update-slice(x, new, start)
+}""",
+        np.array([1, 2, 3, 4], np.int8),
+        np.array(start, np.uint64),
+        donate=(0,),
+    )
+
+
+def test_a_reduce_of_two_results_beside_one_over_the_same_rows() -> None:
+    """Fusion asked for the dimensions of a tuple."""
+    check(ADD + """
+larger {
+  a = s32[] parameter(0)
+  i = s32[] parameter(1)
+  b = s32[] parameter(2)
+  j = s32[] parameter(3)
+  first = pred[] compare(a, b), direction=GE
+  value = s32[] select(first, a, b)
+  number = s32[] select(first, i, j)
+  ROOT both = (s32[], s32[]) tuple(value, number)
+}
+ENTRY e {
+  x = s32[3,5] parameter(0)
+  zero = s32[] constant(0)
+  sum = s32[3] reduce(x, zero), dimensions={1}, to_apply=add
+  spread = s32[3,5] broadcast(sum), dimensions={0}
+  most = (s32[3], s32[3]) reduce(x, spread, zero, zero), dimensions={1}, to_apply=larger
+  number = s32[3] get-tuple-element(most), index=1
+  ROOT both = (s32[3], s32[3]) tuple(sum, number)
+}""")
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
+def test_a_sum_of_four_integers(level: str) -> None:
+    """gcc 12 at -O2 forgets elements of sums over two lanes."""
+    program = module_of(ADD + """
+ENTRY e {
+  x = s32[2,4] parameter(0)
+  start = s32[] parameter(1)
+  ROOT sum = s32[2] reduce(x, start), dimensions={1}, to_apply=add
+}""")
+    x = np.array([[1, 2, 3, 4], [5, 6, 7, 8]], np.int32)
+    ready = prepare(Case(program, (x, np.array(100, np.int32))), plain_target())
+    library = CLibrary([ready.built.program], plain_target(), False, ("gcc",), (level,))
+    ready.compare(library.run(0, ready.case.arguments), level)
+
+
+def test_products_of_complex_numbers_are_not_contracted() -> None:
+    """gcc 12 fuses their sums and differences in spite of -ffp-contract=off."""
+    flags = load("x86-64").compile_flags(strict=True)
+    assert {"-mno-fma", "-mno-avx512f"} <= set(flags)

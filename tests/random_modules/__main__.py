@@ -33,9 +33,9 @@ def main() -> int:
     if args.sanitize:
         campaign.compilations = (batch.SANITIZED,)
     if args.xla:
-        from tests.random_modules import xla
+        from tests.random_modules.xla import run as run_xla
 
-        campaign.work, campaign.modes = xla.run, (Mode.EXACT,)
+        campaign.work, campaign.modes = run_xla, (Mode.EXACT,)
     else:
         _warm_up()
     campaign.run()

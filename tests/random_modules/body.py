@@ -177,6 +177,16 @@ class Body:
             value = self.op("real", value)
         return self.op("convert", value, shape=value.array_shape.with_type(element_type))
 
+    def without_nan(self, value: Instruction) -> Instruction:
+        """The value with ones for NaNs, for readers that see sign and payload of a NaN: HLO does
+        not say what they are."""
+        shape = value.array_shape
+        if not shape.element_type.is_float or self.exact:
+            return value
+        one = self.builder.constant(1, ArrayShape(shape.element_type))
+        ones = self.op("broadcast", one, shape=shape, dimensions=())
+        return self.op("select", self.op("compare", value, value, direction="EQ"), value, ones)
+
     def constant(self, shape: ArrayShape) -> Instruction:
         generator = np.random.default_rng(self.random.randrange(2**32))
         small = self.exact or self.chance(0.4)

@@ -50,8 +50,10 @@ def compare(body: Body) -> Instruction:
     direction = body.random.choice(("EQ", "NE", "LT", "LE", "GT", "GE"))
     total = left.array_shape.element_type.is_float and body.chance(0.3)
     right = body.like(left.array_shape)
-    kind = "TOTALORDER" if total else ""
-    return body.op("compare", left, right, direction=direction, type=kind)
+    if not total:
+        return body.op("compare", left, right, direction=direction)
+    left, right = body.without_nan(left), body.without_nan(right)
+    return body.op("compare", left, right, direction=direction, type="TOTALORDER")
 
 
 def select(body: Body) -> Instruction:
@@ -76,15 +78,16 @@ def convert(body: Body) -> Instruction:
 
 def bitcast_convert(body: Body) -> Instruction:
     """To a type of the same width, or with a dimension more or less."""
-    value = body.any()
+    value = body.without_nan(body.any(fits=lambda t: not t.is_complex))
     shape = value.array_shape
     bits = shape.element_type.bits
     if shape.element_type.kind is Kind.PRED:
         raise InputError("pred has no bits")
-    same = [t for t in HLO_TYPES.values() if t.bits == bits and t.kind is not Kind.PRED]
+    whole = [t for t in HLO_TYPES.values() if t.kind is not Kind.PRED and not t.is_complex]
+    same = [t for t in whole if t.bits == bits]
     if body.chance(0.7):
         return body.op("bitcast-convert", value, shape=shape.with_type(body.random.choice(same)))
-    narrow = [t for t in HLO_TYPES.values() if 8 <= t.bits < bits and bits % t.bits == 0]
+    narrow = [t for t in whole if 8 <= t.bits < bits and bits % t.bits == 0]
     if not narrow:
         return body.op("bitcast-convert", value, shape=shape.with_type(body.random.choice(same)))
     chosen = body.random.choice(narrow)

@@ -38,12 +38,15 @@ def run(trials: Sequence[Trial], compilation: Compilation, report: Report) -> No
 
 def execute(text: str, given: Sequence[Array]) -> list[Array]:
     """The results of HLO text on XLA:CPU. Raises XlaRuntimeError for what it does not take."""
+    import jax
+
     hlo: Any = importlib.import_module("jaxlib._hlo")
-    jax: Any = importlib.import_module("jaxlib._jax")
+    lib: Any = importlib.import_module("jaxlib._jax")
     client: Any = importlib.import_module("jax.extend.backend").get_backend("cpu")
     devices = client.local_devices()[:1]
     proto = hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
-    program = jax.mlir.hlo_to_stablehlo(proto)
-    executable = client.compile_and_load(program, jax.DeviceList(tuple(devices)))
-    placed = [client.buffer_from_pyval(np.asarray(a), devices[0]) for a in given]
+    program = lib.mlir.hlo_to_stablehlo(proto)
+    executable = client.compile_and_load(program, lib.DeviceList(tuple(devices)))
+    with jax.enable_x64(True):
+        placed = [jax.device_put(a, devices[0]) for a in given]
     return [np.asarray(result) for result in executable.execute(placed)]
