@@ -85,7 +85,11 @@ def infer_id(shapes: tuple[Shape, ...], attributes: Attributes) -> Shape:
 def check_result(instruction: Instruction) -> None:
     """Raises UnsupportedError unless the result is what one participant gets: its operands."""
     check_alone(instruction)
-    operands = [o.array_shape for o in instruction.operands]
+    shapes = [o.shape for o in instruction.operands]
+    operands = [s for s in shapes if isinstance(s, ArrayShape)]
+    if len(operands) < len(shapes) or getattr(instruction.attributes, "slice_sizes", ""):
+        message = f"{instruction.op} '{instruction.name}' of slices in place"
+        raise UnsupportedError(message, instruction.location)
     started = instruction.op in ("all-gather-start", "collective-permute-start")
     wanted = operands + operands if started else operands
     found = list(leaves(instruction.shape))
@@ -94,9 +98,6 @@ def check_result(instruction: Instruction) -> None:
             f"{instruction.op} '{instruction.name}' of {', '.join(map(str, operands))} gives"
             f" {instruction.shape}, which takes several replicas: programs run on one device"
         )
-        raise UnsupportedError(message, instruction.location)
-    if getattr(instruction.attributes, "slice_sizes", ""):
-        message = f"{instruction.op} '{instruction.name}' of slices in place"
         raise UnsupportedError(message, instruction.location)
 
 
