@@ -87,7 +87,8 @@ def check_result(instruction: Instruction) -> None:
     check_alone(instruction)
     shapes = [o.shape for o in instruction.operands]
     operands = [s for s in shapes if isinstance(s, ArrayShape)]
-    if len(operands) < len(shapes) or getattr(instruction.attributes, "slice_sizes", ""):
+    in_place = str(getattr(instruction.attributes, "slice_sizes", ""))
+    if len(operands) < len(shapes) or in_place:
         message = f"{instruction.op} '{instruction.name}' of slices in place"
         raise UnsupportedError(message, instruction.location)
     started = instruction.op in ("all-gather-start", "collective-permute-start")
