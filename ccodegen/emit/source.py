@@ -195,14 +195,15 @@ def _argument_row(printer: ProgramPrinter, argument: Argument) -> tuple[str, ...
 
 
 def _size_text(printer: ProgramPrinter, argument: Argument) -> str:
+    """What a size is the size of."""
     number, dimension = argument.size_of
     found = [
         a
         for a in printer.program.arguments
         if not a.size_of and number == (a.output if argument.parameter is None else a.parameter)
     ]
-    name = printer.argument(found[0])
-    return f"how many elements of dimension {dimension} of {name} count, from 0 to its size"
+    clamped = "" if argument.parameter is None else "; clamped to 0 and what there is room for"
+    return f"actual size of dimension {dimension} of {printer.argument(found[0])}{clamped}"
 
 
 def _declarations(printer: ProgramPrinter) -> list[str]:

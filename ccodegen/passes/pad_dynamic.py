@@ -20,6 +20,7 @@ from ccodegen.passes.dynamic.rules import written
 from ccodegen.passes.dynamic.values import (
     Flags,
     Padded,
+    as_declared,
     bundled,
     flags_of,
     unbundled,
@@ -120,7 +121,7 @@ class _Converter:
             return control.conditional(self.computation, write, operands)
         if old.op == "call":
             return control.call(self.computation, write, operands)
-        return written(write, operands) or whole(plain)
+        return as_declared(written(write, operands) or whole(plain), old.shape)
 
 
 def _side_roots(old: Computation, env: dict[Instruction, Padded]) -> tuple[Instruction, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
@@ -35,11 +36,14 @@ def reshape(write: Writer, operands: Sequence[Padded]) -> Padded:
 def _rest(write: Writer, x: Padded, run: Run, derived: int) -> Instruction:
     """The size that makes as many elements of the run as its source has."""
     target = write.plain.array_shape.dimensions
-    total = write.number(math.prod(x.bounds[d] for d in run.source if x.sizes[d] is None))
-    for size in (x.sizes[d] for d in run.source):
-        total = total if size is None else write.apply("multiply", total, size)
+    known = math.prod(x.bounds[d] for d in run.source if x.sizes[d] is None)
     others = max(1, math.prod(target[d] for d in run.target if d != derived))
-    return write.apply("divide", total, others)
+    sizes = [size for size in (x.sizes[d] for d in run.source) if size is not None]
+    total = reduce(lambda a, b: write.apply("multiply", a, b), sizes)
+    common = math.gcd(known, others)
+    if known > common:
+        total = write.apply("multiply", total, known // common)
+    return total if others == common else write.apply("divide", total, others // common)
 
 
 def dynamic_reshape(write: Writer, operands: Sequence[Padded]) -> Padded:

@@ -100,6 +100,13 @@ def _with_sizes(
     return Padded(value, tuple(next(sizes) if flag else None for flag in next(flags)))
 
 
+def as_declared(padded: Padded, shape: Shape) -> Padded:
+    """The value whose dimensions all have sizes that the shape says are dynamic."""
+    own = flags_of(padded)
+    flags = union(own, declared_flags(shape))
+    return padded if flags == own else with_sizes(padded.value, flags, size_values(padded, flags))
+
+
 def bundled(padded: Padded, flags: Flags) -> Instruction:
     """One value of all: (value, size, …); the value itself where there is no flag."""
     sizes = size_values(padded, flags)
