@@ -73,13 +73,17 @@ def _of_sample(function: Function, type_name: str, number: int, sample: Sample) 
     except ccodegen.UnsupportedError as error:
         return Outcome(UNSUPPORTED, _first_line(error))
     except Exception as error:  # whatever it is, the table shows it
-        return Outcome(FAILS, f"{where}: {type(error).__name__}: {_first_line(error)}")
+        text = f"{where}: {type(error).__name__}: {_first_line(error)}"
+        return _fault(FAILS, function, type_name, text)
     found = difference(ours, expected, slack(function, type_name))
     if not found or _nearer_than_xla(function, type_name, number, ours, expected):
         return Outcome(AGREES)
-    if kept := reason(function, type_name):
-        return Outcome(DEPARTS, kept)
-    return Outcome(DIFFERS, f"{where}: {found.text}")
+    return _fault(DIFFERS, function, type_name, f"{where}: {found.text}")
+
+
+def _fault(kind: str, function: Function, type_name: str, text: str) -> Outcome:
+    kept = reason(function, type_name)
+    return Outcome(DEPARTS, kept) if kept else Outcome(kind, text)
 
 
 def _nearer_than_xla(

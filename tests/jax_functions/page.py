@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tests.jax_functions.listing import Function
+from tests.jax_functions.listing import MODULES, Function
 from tests.jax_functions.outcome import (
     AGREES,
     DEPARTS,
@@ -21,6 +21,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "jax.md"
 Results = Mapping[str, Mapping[str, Outcome]]
 
 _KINDS = (AGREES, DEPARTS, UNSUPPORTED, DIFFERS, FAILS, NOT_TAKEN)
+_SECTION = "## "
 _COLUMNS = ("f32", "f64", "c64")
 _HEAD = """\
 # JAX functions
@@ -51,9 +52,20 @@ def summary(functions: Iterable[Function], results: Results) -> str:
 
 
 def write(functions: Iterable[Function], results: Results) -> None:
+    """Replaces the sections of these functions' modules; the others stay as they are."""
+    sections = _written() | {
+        module: _section(module, members, results)
+        for module, members in _by_module(functions).items()
+    }
     PAGE.parent.mkdir(exist_ok=True)
-    parts = [_HEAD, *(_section(m, fs, results) for m, fs in _by_module(functions).items())]
+    parts = [_HEAD, *(sections[module] for module in MODULES if module in sections)]
     PAGE.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _written() -> dict[str, str]:
+    text = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
+    sections = text.split(_SECTION)[1:]
+    return {part.partition("\n")[0]: f"{_SECTION}{part.rstrip()}\n" for part in sections}
 
 
 def _by_module(functions: Iterable[Function]) -> dict[str, list[Function]]:
@@ -66,7 +78,7 @@ def _by_module(functions: Iterable[Function]) -> dict[str, list[Function]]:
 def _section(module: str, functions: list[Function], results: Results) -> str:
     rows = [_row(f, results[f.path]) for f in functions if not f.skipped]
     skipped = [f"`{f.name}`: {f.skipped}." for f in functions if f.skipped]
-    lines = [f"## {module}", "", "| function | f32 | f64 | c64 | |", "|---|---|---|---|---|"]
+    lines = [f"{_SECTION}{module}", "", "| function | f32 | f64 | c64 | |", "|---|---|---|---|---|"]
     if skipped:
         rows += ["", "No functions of arrays:", "", *(f"- {text}" for text in skipped)]
     return "\n".join([*lines, *rows, ""])

@@ -29,7 +29,8 @@ def _shift(a: Arrays) -> list[Use]:
 
 
 def _largest(a: Arrays) -> list[Use]:
-    return [use(a(3, 9), 4), use(a(40), 5), use(a.special(), 3)]
+    special = a.special()
+    return [use(a(3, 9), 4), use(a(40), 5), use(special[special == special], 3)]
 
 
 _MATRICES = (((1,), (0,)), ((), ()))
@@ -39,7 +40,8 @@ TABLE: Table = {
     **dict.fromkeys(["reduce_and", "reduce_or", "reduce_xor"], _logical),
     **dict.fromkeys(["argmax", "argmin"], _index_of),
     **dict.fromkeys(["shift_left", "shift_right_arithmetic", "shift_right_logical"], _shift),
-    **dict.fromkeys(["approx_max_k", "approx_min_k", "top_k"], _largest),
+    **dict.fromkeys(["approx_max_k", "approx_min_k"], _largest),
+    "top_k": lambda a: [*_largest(a), use(a.special(), 3)],
     **{name: special.TABLE[name] for name in ("betainc", "polygamma", "zeta")},
     "igamma": special.TABLE["gammainc"],
     "igammac": special.TABLE["gammaincc"],
