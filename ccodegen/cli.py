@@ -12,12 +12,12 @@ import sys
 from collections.abc import Sequence
 
 from ccodegen.commands import compile as compile_command
-from ccodegen.commands import demo, export, inspect, ops, run, targets, verify
+from ccodegen.commands import demo, export, inspect, ops, reduce, run, targets, verify
 from ccodegen.passes.context import debug_level
 from ccodegen.support.errors import CcodegenError, InternalError
 from ccodegen.support.version import VERSION
 
-COMMANDS = (compile_command, run, export, verify, inspect, targets, ops, demo)
+COMMANDS = (compile_command, run, export, verify, reduce, inspect, targets, ops, demo)
 
 TEXT = """\
 Compiles array programs (HLO, StableHLO, JAX) to portable C99.

@@ -7,7 +7,9 @@ output: jaxlib ends the process, or never returns, for some invalid modules.
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -23,6 +25,24 @@ def stablehlo_to_hlo_proto(code: str | bytes) -> bytes:
     )
     proto: bytes = computation.as_serialized_hlo_module_proto()
     return proto
+
+
+def run_hlo(text: str, arrays: Sequence[Any]) -> list[Any]:
+    """The results of HLO text on XLA:CPU. Raises jaxlib's error for what it does not accept."""
+    import jax
+    import numpy as np
+    from jax.extend.backend import get_backend
+
+    hlo: Any = importlib.import_module("jaxlib._hlo")
+    lib: Any = importlib.import_module("jaxlib._jax")
+    client: Any = get_backend("cpu")
+    devices = client.local_devices()[:1]
+    proto = hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
+    program = lib.mlir.hlo_to_stablehlo(proto)
+    executable = client.compile_and_load(program, lib.DeviceList(tuple(devices)))
+    with jax.enable_x64(True):
+        placed = [jax.device_put(a, devices[0]) for a in arrays]
+    return [np.asarray(result) for result in executable.execute(placed)]
 
 
 def kept_arguments(lowered: Any) -> tuple[int, ...] | None:

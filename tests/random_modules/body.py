@@ -12,6 +12,7 @@ from ccodegen.hlo.builder import Builder
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.literal import Literal
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
+from ccodegen.special_inputs import special_array
 from ccodegen.support.element_type import HLO_TYPES, ElementType
 from ccodegen.support.errors import InputError
 from tests.random_modules import values
@@ -190,7 +191,7 @@ class Body:
     def constant(self, shape: ArrayShape) -> Instruction:
         generator = np.random.default_rng(self.random.randrange(2**32))
         small = self.exact or self.chance(0.4)
-        make = values.small_integers if small else values.nasty_values
+        make = values.small_integers if small else special_array
         return self.builder.constant(Literal(np.asarray(make(shape, generator))))
 
     def tuple(self, parts: Sequence[Instruction]) -> Instruction:

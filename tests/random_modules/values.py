@@ -6,12 +6,12 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from ccodegen.hlo.attributes import PaddingDimension, SliceDimension
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.shape import ArrayShape, leaves
+from ccodegen.special_inputs import special_array
 from ccodegen.support.element_type import HLO_TYPES, ElementType, Kind
 
 Array = np.ndarray[Any, Any]
@@ -29,12 +29,6 @@ SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 13, 37)
 LARGE_SIZES = (16, 17, 24, 32, 35)
 SMALL_SIZES = (1, 1, 2, 2, 3, 0)
 MOST_ELEMENTS = 1300
-_NUMBERS = (
-    0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 1 / 3, 3.0, 7.0, 127.5, 255.5, 464.0, 65504.0,
-    65520.0, 2.0**31, -(2.0**31), 2.0**32, 2.0**63, 2.0**64, 1e10, -1e10, 1e-10, 1e-40, np.pi,
-    np.pi / 2, 88.8, -88.8, 104.0, 709.9, np.inf, -np.inf, np.nan,
-)  # fmt: skip
-_SHIFTS = (0, 1, 2, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, -1, -2)
 
 
 def random_type(source: random.Random, exact: bool) -> ElementType:
@@ -59,7 +53,7 @@ def arguments(module: Module, seed: int, exact: bool) -> tuple[Array, ...]:
     generator = np.random.default_rng(seed)
     shapes = [leaf for p in module.entry.parameters for leaf in leaves(p.shape)]
     arrays = [leaf for leaf in shapes if isinstance(leaf, ArrayShape)]
-    make = small_integers if exact else nasty_values
+    make = small_integers if exact else special_array
     return tuple(make(shape, generator) for shape in arrays)
 
 
@@ -69,50 +63,6 @@ def small_integers(shape: ArrayShape, generator: np.random.Generator) -> Array:
     return generator.integers(0 if unsigned else -2, 3, shape.dimensions).astype(
         shape.element_type.dtype
     )
-
-
-def nasty_values(shape: ArrayShape, generator: np.random.Generator) -> Array:
-    """Ordinary numbers, and among them those that break things."""
-    element, size = shape.element_type, shape.dimensions
-    if element.kind is Kind.PRED:
-        return np.asarray(generator.integers(0, 2, size)).astype(np.bool_)
-    if element.is_integer:
-        return _integers(element, size, generator)
-    if element.is_complex:
-        real, imaginary = (
-            _floats(element.component, size, generator).astype(element.component.dtype)
-            for _ in range(2)
-        )
-        with np.errstate(all="ignore"):
-            result = np.empty(size, element.dtype)
-            result.real, result.imag = real, imaginary
-        return result
-    return _floats(element, size, generator)
-
-
-def _integers(
-    element: ElementType, size: Sequence[int], generator: np.random.Generator
-) -> Array:
-    signed = element.kind is Kind.SIGNED
-    least = -(1 << (element.bits - 1)) if signed else 0
-    most = (1 << (element.bits - signed)) - 1
-    ends = [n for n in (least, least + 1, most, most - 1, *_SHIFTS) if least <= n <= most]
-    special = np.array(ends, np.uint64 if element.bits == 64 and not signed else np.int64)
-    small = generator.integers(max(least, -4), min(most, 5), size, endpoint=True)
-    wide = generator.integers(least, most, size, special.dtype, endpoint=True)
-    chosen = generator.integers(0, 4, size)
-    values = np.where(chosen == 0, generator.choice(special, size), small.astype(special.dtype))
-    return np.asarray(np.where(chosen == 1, wide, values)).astype(element.dtype)
-
-
-def _floats(element: ElementType, size: Sequence[int], generator: np.random.Generator) -> Array:
-    info: Any = ml_dtypes.finfo(element.dtype)  # type: ignore[no-untyped-call]
-    ends = [float(x) for x in (info.max, info.smallest_normal, info.smallest_subnormal, info.eps)]
-    special = np.array([*_NUMBERS, *ends, *(-x for x in ends)])
-    plain = generator.standard_normal(size) * generator.choice([1.0, 3.0, 100.0])
-    mixed = np.where(generator.random(size) < 0.25, generator.choice(special, size), plain)
-    with np.errstate(all="ignore"):
-        return np.asarray(mixed).astype(element.dtype)
 
 
 def factors(size: int) -> Iterator[int]:
