@@ -22,9 +22,12 @@ from ccodegen.frontends.read import read
 from ccodegen.jit import Executable, compile, jit
 from ccodegen.reference import evaluate
 from ccodegen.support.errors import CcodegenError, InputError, InternalError, UnsupportedError
+from ccodegen.support.hooks import IO, ArraySpec
 from ccodegen.support.version import VERSION as __version__
 
 __all__ = [
+    "IO",
+    "ArraySpec",
     "CcodegenError",
     "Executable",
     "InputError",

@@ -16,6 +16,7 @@ from ccodegen.backend.build import Build, BuildOptions, Parameter, build
 from ccodegen.backend.cache import digest
 from ccodegen.backend.memory_form import inputs_in_memory, outputs_in_memory
 from ccodegen.emit.build_files import print_build_files
+from ccodegen.emit.hooks import HEADER as IO_HEADER
 from ccodegen.emit.names import check_prefix
 from ccodegen.emit.parallel import HEADER as THREADS_HEADER
 from ccodegen.emit.runtime import closure
@@ -57,6 +58,9 @@ def export(
     (else random arrays from `seed`) and expects what `evaluate` gives for them. `threads`: NAME_run
     takes one more pointer, to the caller's threads, which share its large loops.
 
+    A program that asks its caller (infeed, outfeed, send, recv, custom calls on the host) takes a
+    pointer to hooks, which the package's ccg_io.h describes, and gets no test: the report says so.
+
     The same program and options give the same bytes. Raises InputError for a wrong program, option
     or folder, UnsupportedError for what we cannot compile; then nothing is written.
     """
@@ -67,12 +71,20 @@ def export(
     key = _input_digest(source, options)
     sources = emit(built.program, chosen, name, strict, key, weights_binary, threads)
     files = _library_files(sources, name)
-    if test:
+    if test and not sources.hooks:
         files |= _test_files(built, sources, name, options, inputs, seed)
     files |= _encoded(print_build_files(chosen, name, tuple(files), strict))
-    made = report(built, name, chosen.name, strict, key, sorted([*files, "report.json"]))
+    notes = _notes(sources, test)
+    made = report(built, name, chosen.name, strict, key, sorted([*files, "report.json"]), notes)
     write_files(Path(directory), files | _encoded({"report.json": made.to_json()}))
     return made
+
+
+def _notes(sources: Sources, test: bool) -> list[str]:
+    if not sources.hooks:
+        return []
+    asks = f"the program asks its caller through ccg_io for {', '.join(sources.hooks)}"
+    return [f"{asks}: there is no test" if test else asks]
 
 
 def expectation(
@@ -135,7 +147,7 @@ def _library_files(sources: Sources, name: str) -> dict[str, bytes]:
 
 def _place(header: str) -> str:
     """Where a file of the runtime goes: what the library's own header includes goes beside it."""
-    return f"include/{header}" if header == THREADS_HEADER else f"runtime/{header}"
+    return f"include/{header}" if header in (THREADS_HEADER, IO_HEADER) else f"runtime/{header}"
 
 
 def _test_files(

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,11 @@ from ccodegen.frontends import jax_source
 from ccodegen.frontends.jax_arguments import Chosen, Names, Numbers, choose
 from ccodegen.frontends.read import read
 from ccodegen.hlo.ir import Module
-from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
+from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
 from ccodegen.loop import text as loop_text
+from ccodegen.ops.custom_call import with_hosts
 from ccodegen.support.errors import InputError
+from ccodegen.support.hooks import IO, NO_IO
 from ccodegen.target import Target, load
 
 _STAGES = ("hlo", "optimized", "loop", "c")
@@ -78,6 +80,7 @@ def compile(
     donate: Sequence[Parameter] = (),
     threads: int = 1,
     strict: bool = False,
+    io: IO = NO_IO,
 ) -> Executable:
     """Compiles a program for this process.
 
@@ -85,7 +88,9 @@ def compile(
     compile time. `donate`: parameters whose memory an output of equal shape and type takes over.
     Both name parameters by their flat number in the HLO entry before any binding, by HLO name or
     by JAX argument path. `threads`: at most so many, up to 64, share a call's work; the bits stay
-    the same. `strict`: the evaluator's bits.
+    the same. `strict`: the evaluator's bits. `io`: functions for what the program asks of its
+    caller (infeed, outfeed, send, recv, custom calls on the host); what they raise reaches the
+    caller of the program.
 
     Raises InputError for a wrong program or option, UnsupportedError for what we cannot compile.
     """
@@ -101,12 +106,14 @@ def compile(
         return build(read(source), options)
 
     key = _key(source, options)
-    found = host.restore(chosen, Options(strict=strict, key=key, threads=threads))
+    io = with_hosts(replace(io, calls={**jax_source.callbacks(source), **io.calls}))
+    found = host.restore(chosen, Options(strict=strict, key=key, threads=threads, io=io))
     if found is not None:
         return Executable(found, stages)
     made = stages()
     structure = _structure(made.module.entry.root.shape)
-    run = host.load(made.program, chosen, Options(strict, structure, key=key, threads=threads))
+    settings = Options(strict, structure, key=key, threads=threads, io=io)
+    run = host.load(made.program, chosen, settings)
     return Executable(run, lambda: made)
 
 
@@ -173,8 +180,10 @@ class _Jitted:
             self._function, args, kwargs, static_argnums=numbers, static_argnames=names
         )
         donate = self._donated_parameters(args, kwargs, program.kept)
-        executable = compile(program.module, donate=donate, **self._settings)
-        types = [p.array_shape.element_type.dtype for p in program.module.entry.parameters]
+        io = IO(calls=program.calls)
+        executable = compile(program.module, donate=donate, io=io, **self._settings)
+        shapes = [p.shape for p in program.module.entry.parameters]
+        types = [s.element_type.dtype for s in shapes if isinstance(s, ArrayShape)]
         return _Compiled(program, executable, types, frozenset(donate))
 
     def _donated_parameters(
@@ -230,6 +239,8 @@ def _structure(shape: Shape) -> Structure | None:
     counter = iter(range(1 << 30))
 
     def number(part: Shape) -> Structure:
+        if isinstance(part, TokenShape):
+            return ()
         if isinstance(part, TupleShape):
             kept = [e for e in part.elements if isinstance(e, TupleShape | ArrayShape)]
             return tuple(number(e) for e in kept)

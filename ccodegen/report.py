@@ -53,7 +53,8 @@ class KernelFacts:
 @dataclass(frozen=True)
 class Report:
     """Sizes in bytes. `lower_bound`: the least arena that any placement of these buffers needs.
-    `input`: a digest of the program and its constants. `files`: paths in the package."""
+    `input`: a digest of the program and its constants. `files`: paths in the package. `notes`: what
+    else its user should know, sentences."""
 
     name: str
     target: str
@@ -68,6 +69,7 @@ class Report:
     buffers: tuple[BufferFacts, ...]
     kernels: tuple[KernelFacts, ...]
     files: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     version: str = VERSION
 
     def to_json(self) -> str:
@@ -83,7 +85,13 @@ class Report:
 
 
 def report(
-    build: Build, name: str, target: str, strict: bool, digest: str, files: Sequence[str] = ()
+    build: Build,
+    name: str,
+    target: str,
+    strict: bool,
+    digest: str,
+    files: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> Report:
     program = build.program
     used = set(used_buffers(program.steps))
@@ -101,6 +109,7 @@ def report(
         buffers=tuple(map(_buffer, program.arena_buffers)),
         kernels=tuple(map(_kernel, called_kernels(program.steps))),
         files=tuple(files),
+        notes=tuple(notes),
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ccodegen.hlo.dynamic import dynamic_dimensions, static
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.layout import same_memory
-from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape, leaves
 from ccodegen.loop import text as loop_text
 from ccodegen.loop.ir import Argument, Program
 from ccodegen.loop.verify import verify
@@ -172,7 +172,7 @@ def argument_name(parameter: Instruction) -> str:
 def output_aliases(module: Module, donated: Sequence[int]) -> dict[int, int]:
     """Output leaf by parameter leaf: what the module's own aliases say, then the first free
     output of equal shape and type for each donated parameter."""
-    outputs = tuple(leaves(module.entry.root.shape))
+    outputs = _arrays(module.entry.root.shape)
     taken: dict[int, int] = {}
     for alias in module.aliases:
         number = _output_number(module, alias.output_index)
@@ -192,6 +192,11 @@ def _check_alias(parameter: Instruction, output: Shape) -> None:
         raise InputError(f"{message} share memory: their layouts differ", parameter.location)
 
 
+def _arrays(shape: Shape) -> tuple[Shape, ...]:
+    """The leaves that have memory: no tokens."""
+    return tuple(leaf for leaf in leaves(shape) if not isinstance(leaf, TokenShape))
+
+
 def _free_output(parameter: Instruction, outputs: Sequence[Shape], taken: set[int]) -> int:
     for number, shape in enumerate(outputs):
         same_shape = static(shape) == static(parameter.shape)
@@ -208,7 +213,7 @@ def _output_number(module: Module, path: Sequence[int]) -> int:
     number = 0
     for step in path:
         assert isinstance(shape, TupleShape)
-        number += sum(1 for e in shape.elements[:step] for _ in leaves(e))
+        number += sum(len(_arrays(e)) for e in shape.elements[:step])
         shape = shape.elements[step]
     return number
 

@@ -22,12 +22,13 @@ from ccodegen.backend.cache import Cache, digest, package_stamp
 from ccodegen.backend.dynamic_form import dynamic_form
 from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.backend.signature import Signature, Slot, from_json, nest, signature_of
-from ccodegen.backend.stream import HostStreamExecutor
+from ccodegen.backend.stream import AskingStreamExecutor, HostStreamExecutor
 from ccodegen.backend.transfer import HostTransferManager, sign_extended
 from ccodegen.emit.table import TableSources, emit_table
 from ccodegen.hlo.layout import from_memory, to_memory
 from ccodegen.loop.ir import Program
 from ccodegen.support.errors import InputError
+from ccodegen.support.hooks import IO, missing
 from ccodegen.target import Target
 
 Array = np.ndarray[Any, Any]
@@ -147,7 +148,7 @@ def load(program: Program, target: Target, options: Options | None = None) -> Ho
         with tempfile.TemporaryDirectory(prefix="ccodegen-") as folder:
             path = Path(folder) / "library.so"
             path.write_bytes(toolchain.build_library(sources.units, target, options.strict))
-            return _executable(path, signature, constants)
+            return _executable(path, signature, constants, options.io)
     store = Cache(cache.default_directory())
     library = _library_key(sources, target, options)
     path = store.make(
@@ -155,7 +156,7 @@ def load(program: Program, target: Target, options: Options | None = None) -> Ho
     )
     if options.key:
         _remember(store, front_key(target, options), library, signature, constants)
-    return _executable(path, signature, constants)
+    return _executable(path, signature, constants, options.io)
 
 
 def restore(target: Target, options: Options) -> HostExecutable | None:
@@ -173,7 +174,7 @@ def restore(target: Target, options: Options) -> HostExecutable | None:
     if path is None or (signature.external and data is None):
         return None
     constants = _mapped(data, signature.external, signature.alignment) if data else []
-    return _executable(path, signature, constants)
+    return _executable(path, signature, constants, options.io)
 
 
 def front_key(target: Target, options: Options) -> str:
@@ -223,9 +224,23 @@ def _mapped(path: Path, slots: Sequence[Slot], alignment: int) -> list[Array]:
     return arrays
 
 
-def _executable(library: Path, signature: Signature, constants: Sequence[Array]) -> HostExecutable:
-    stream = HostStreamExecutor(library, signature, constants)
+def _executable(
+    library: Path, signature: Signature, constants: Sequence[Array], io: IO
+) -> HostExecutable:
+    stream = _stream(library, signature, constants, io)
     if dynamic_form(signature.arguments):
         transfer = HostTransferManager(_flat(signature).as_logical())
         return DynamicExecutable(signature, stream, transfer)
     return HostExecutable(signature, stream, HostTransferManager(signature.as_logical()))
+
+
+def _stream(
+    library: Path, signature: Signature, constants: Sequence[Array], io: IO
+) -> HostStreamExecutor:
+    """Raises InputError where `io` lacks what the program asks for."""
+    if not signature.asks:
+        return HostStreamExecutor(library, signature, constants)
+    for ask in signature.asks:
+        if io.function(ask.request) is None:
+            raise missing(ask.request, ask.origin)
+    return AskingStreamExecutor(library, signature, constants, io)

@@ -17,6 +17,7 @@ import numpy as np
 from ccodegen.backend.signature import Signature, Structure
 from ccodegen.loop.ir import Program
 from ccodegen.support.errors import InputError
+from ccodegen.support.hooks import IO, NO_IO
 from ccodegen.target import Target
 
 GROUP = "ccodegen.backends"
@@ -30,7 +31,7 @@ class Options:
     `strict`: the evaluator's bits. `structure`: how results are nested, leaves by their number;
     None: one result as it is, several as a tuple. `cache`: whether the disk cache is used.
     `key`: what the program was made from, the front key of the cache; empty: none. `threads`: at
-    most so many share the work of a call.
+    most so many share the work of a call. `io`: answers what the program asks of its caller.
     """
 
     strict: bool = False
@@ -38,6 +39,7 @@ class Options:
     cache: bool = True
     key: str = ""
     threads: int = 1
+    io: IO = NO_IO
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ import numpy as np
 
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.hlo.text.shapes import shape_from_text
-from ccodegen.loop.ir import Argument, ConstantData, Program
+from ccodegen.loop.ir import Argument, ConstantData, Program, hook_calls
 from ccodegen.support.element_type import HLO_TYPES
+from ccodegen.support.hooks import Hook, Request
 
 Structure: TypeAlias = "int | tuple[Structure, ...]"
 """Results: the number of an output leaf, or a tuple of such."""
@@ -63,6 +64,20 @@ class Slot:
 
 
 @dataclass(frozen=True)
+class Ask:
+    """A hook that the program asks for, see support.hooks.Request; `origin`: the instruction."""
+
+    hook: str
+    text: str
+    channel: int
+    origin: str
+
+    @property
+    def request(self) -> Request:
+        return Request(Hook(self.hook), self.text, channel=self.channel)
+
+
+@dataclass(frozen=True)
 class Signature:
     """Pointers in the order of the table: arguments, then constants passed as data, then the arena.
 
@@ -75,6 +90,7 @@ class Signature:
     alignment: int
     constants: int
     structure: Structure
+    asks: tuple[Ask, ...] = ()
 
     @property
     def inputs(self) -> list[Slot]:
@@ -110,6 +126,10 @@ def signature_of(
         program.alignment,
         sum(constant.buffer.bytes for constant in program.constants),
         default if structure is None else structure,
+        asks=tuple(
+            Ask(call.request.hook.value, call.request.text, call.request.channel, call.origin)
+            for call in hook_calls(program.steps)
+        ),
     )
 
 
@@ -119,6 +139,7 @@ def from_json(text: str) -> Signature:
     for field in ("arguments", "external"):
         facts[field] = tuple(map(_slot_from, facts[field]))
     facts["structure"] = _tuples(facts["structure"])
+    facts["asks"] = tuple(Ask(**ask) for ask in facts["asks"])
     return Signature(**facts)
 
 

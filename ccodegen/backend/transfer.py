@@ -163,6 +163,13 @@ def sign_extended(array: Array, in_place: bool = False) -> Array:
     return result
 
 
+def logical(array: Array) -> Array:
+    """NumPy's values of what a program has written, in the same memory."""
+    if _padding(array.dtype):
+        _cut(array)
+    return array
+
+
 def _cut(array: Array) -> None:
     values = array.view(np.uint8)
     np.bitwise_and(values, 0xFF >> _padding(array.dtype), out=values)

@@ -72,3 +72,5 @@ def print_summary(made: Report, folder: Path, console: Console) -> None:
     console.print(f"constants  {bytes_text(made.constants)}")
     console.print(f"arguments  {bytes_text(made.inputs_bytes + made.outputs_bytes)}")
     console.print(f"kernels    {len(made.kernels)}")
+    for note in made.notes:
+        console.print(note, markup=False)

@@ -8,10 +8,12 @@ Long ones are broken after a comma or around an operator, as far outside of brac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 INDENT = "    "
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _LINE = 100
 # What a break before an operator costs: the tighter it binds, the more.
 _OPERATORS = {
@@ -56,9 +58,11 @@ def _fitted(line: str) -> list[str]:
 
 
 def _breaks(line: str) -> Iterator[_Break]:
-    """The spaces of a line. Each parenthesis around one makes it worse, brackets even more."""
+    """The spaces of a line, those in strings aside. Each parenthesis around one makes it worse,
+    brackets even more."""
     depth = 0
-    for place, character in enumerate(line):
+    hidden = _STRING.sub(lambda found: "x" * len(found[0]), line)
+    for place, character in enumerate(hidden):
         depth += {"(": 4, ")": -4, "[": 100, "]": -100}.get(character, 0)
         if character == " ":
             word = line[place + 1 : place + 4].partition(" ")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
+from ccodegen.emit import hooks
 from ccodegen.emit.constants import ConstantText, print_constant
 from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
@@ -49,7 +50,7 @@ class ProgramPrinter:
             for c in constants
             if c.buffer not in self.external
         }
-        own = ("threads",) if self.threads else ()
+        own = (*(["threads"] if self.threads else []), *(hooks.NAMES if self.hooks else []))
         self.scope = Names({*self.files.taken, *self.reserved, *own})
         for argument in self.program.arguments:
             self.argument(argument)
@@ -58,6 +59,11 @@ class ProgramPrinter:
     def shared(self) -> bool:
         """Whether any kernel has something for threads."""
         return any(kernel.parts for kernel in self.kernels.values())
+
+    @property
+    def hooks(self) -> list[str]:
+        """The members of ccg_io that the program needs."""
+        return hooks.members(self.program)
 
     @property
     def headers(self) -> tuple[str, ...]:

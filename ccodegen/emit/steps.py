@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ccodegen.emit.hooks import print_hook
 from ccodegen.emit.lines import indented
 from ccodegen.emit.names import comment
 from ccodegen.emit.types import memory_type
-from ccodegen.loop.ir import Buffer, CallKernel, Kernel, Program, Space, Step, Switch, While
+from ccodegen.loop.ir import (
+    Buffer,
+    CallHook,
+    CallKernel,
+    Kernel,
+    Program,
+    Space,
+    Step,
+    Switch,
+    While,
+)
 from ccodegen.support.element_type import ElementType
 
 
@@ -27,6 +38,8 @@ class StepPrinter:
         match step:
             case CallKernel(kernel, buffers):
                 return [*origin, self.call(kernel, [self.buffer(b) for b in buffers])]
+            case CallHook():
+                return [*origin, *print_hook(step, self.buffer)]
             case While():
                 return [*origin, *self._while(step)]
             case Switch():
@@ -99,6 +112,8 @@ def _buffers(steps: Sequence[Step]) -> Iterator[Buffer]:
         match step:
             case CallKernel():
                 yield from step.buffers
+            case CallHook():
+                yield from (*step.reads, *step.writes)
             case While():
                 yield from _buffers(step.condition)
                 yield step.predicate

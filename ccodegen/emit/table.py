@@ -1,8 +1,8 @@
 """Prints a program for loading at once: one entry function over a table of pointers.
 
-The table has the arguments in order, then the large constants, then the arena. Kernels are spread
-over translation units, which compile side by side; those with little work stand apart, because
-they need no optimising.
+The table has the arguments in order, then the large constants, then the arena, then the hooks (a
+`const ccg_io *`), where the program asks for any. Kernels are spread over translation units, which
+compile side by side; those with little work stand apart, because they need no optimising.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ccodegen.emit import hooks
 from ccodegen.emit.constants import ConstantText
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import check_prefix
@@ -138,7 +139,8 @@ def _unit(printer: ProgramPrinter, kernels: list[Kernel], options: _Options) -> 
     everywhere = printer.kernels.values()
     shared = () if options.single else (everywhere if options.entry else texts)
     pool = options.pool if options.entry else 0
-    own = {"ccg_base.h", *(["ccg_pool.h"] if pool else [])}
+    asks = options.entry and printer.hooks
+    own = {"ccg_base.h", *(["ccg_pool.h"] if pool else []), *([hooks.HEADER] if asks else [])}
     return _UnitView(
         strict=options.strict,
         headers=tuple(sorted(own.union(*(text.headers for text in texts)))),
@@ -166,6 +168,8 @@ def _entry(printer: ProgramPrinter) -> str:
     if any(buffer.space is Space.ARENA for buffer in used):
         slot = len(buffers) + len(external)
         lines.append(f"unsigned char *const base = table[{slot}];")
+    if printer.hooks:
+        lines.append(f"const ccg_io *const io = table[{len(buffers) + len(external) + 1}];")
     if not lines:
         lines.append("(void)table;")
     return "\n".join([*fitted(indented(lines)), *printer.steps("base")])

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -61,6 +62,21 @@ def _config() -> Any:
     from jax._src import config
 
     return config
+
+
+def host_callbacks(lowered: Any) -> list[Callable[..., Sequence[Any]]]:
+    """The Python functions of pure_callback, io_callback and debug.callback, by the index in the
+    backend_config of their custom calls: NumPy arrays in, a sequence of them out."""
+    found = lowered._lowering.compile_args.get("host_callbacks") or ()
+    return [_without_token(function) for function in found]
+
+
+def _without_token(function: Callable[..., Any]) -> Callable[..., Sequence[Any]]:
+    """That of an ordered effect takes a token, whatever it is, before the arrays, and gives it
+    back."""
+    if "token" not in inspect.signature(function).parameters:
+        return function
+    return lambda *arrays: function(None, *arrays)[1:]
 
 
 def _main() -> int:

@@ -13,8 +13,11 @@ from typing import Any
 from ccodegen.frontends import _jaxlib, jax_values, stablehlo
 from ccodegen.hlo import proto
 from ccodegen.hlo.ir import Module
+from ccodegen.ops.backend_config import parse_config
+from ccodegen.ops.custom_calls.callbacks import TARGETS as CALLBACK_TARGETS
 from ccodegen.passes.settle_entry_layout import with_row_major_interface
 from ccodegen.support.errors import InputError, UnsupportedError
+from ccodegen.support.hooks import ArraySpec, Function
 from ccodegen.support.location import Location
 
 
@@ -23,8 +26,9 @@ class JaxProgram:
     """A module with the shape of the call it came from.
 
     `in_tree` is the PyTreeDef of (args, kwargs) and `out_tree` the result's; `kept` are the flat
-    numbers of the arguments that the program uses, one per parameter of the entry. `keys` are the
-    flat numbers of those that are random keys; `outward` makes of results what NumPy lacks.
+    numbers of the arguments that the program uses, one per array among the entry's parameters.
+    `keys` are the flat numbers of those that are random keys; `outward` makes of results what NumPy
+    lacks; `calls` are its callbacks, as in IO.
     """
 
     module: Module
@@ -33,6 +37,7 @@ class JaxProgram:
     kept: tuple[int, ...]
     keys: frozenset[int] = frozenset()
     outward: Mapping[int, jax_values.Convert] = field(default_factory=dict)
+    calls: Mapping[str, Function] = field(default_factory=dict)
 
     def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The entry's arguments of a call. Raises InputError for another structure."""
@@ -112,6 +117,7 @@ def from_lowered(lowered: Any) -> JaxProgram:
         kept=tuple(range(lowered.in_tree.num_leaves)) if kept is None else kept,
         keys=jax_values.key_places(arguments),
         outward=jax_values.outward(results),
+        calls=callbacks(lowered),
     )
 
 
@@ -119,6 +125,18 @@ def _dtypes(tree: Any) -> list[Any]:
     from jax import tree_util
 
     return [leaf.dtype for leaf in tree_util.tree_leaves(tree)]
+
+
+def callbacks(source: Any) -> dict[str, Function]:
+    """The functions of jax.pure_callback and its kin in a `Lowered`, as in IO; none of others."""
+    if not hasattr(source, "compiler_ir"):
+        return {}
+    functions = _jaxlib.host_callbacks(source)
+
+    def call(config: str, specs: Sequence[ArraySpec], *arrays: Any) -> Any:
+        return functions[int(parse_config(config)["index"])](*arrays)
+
+    return dict.fromkeys(CALLBACK_TARGETS, call) if functions else {}
 
 
 def from_exported(exported: Any, file: str = "<jax>") -> JaxProgram:

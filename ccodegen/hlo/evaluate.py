@@ -20,23 +20,25 @@ from ccodegen.hlo.effects import has_side_effect
 from ccodegen.hlo.ir import Computation, Instruction, Module, post_order
 from ccodegen.hlo.precision import settled
 from ccodegen.hlo.random_state import RandomState
-from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape, leaves
 from ccodegen.support.errors import InputError, InternalError, UnsupportedError
+from ccodegen.support.hooks import IO, NO_IO
 
 # Computations over scalars made of these and of elementwise ops mean the same over whole arrays.
 _LIFTED = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "call", "fusion"})
 
 
-def evaluate(module: Module, *arguments: Any) -> Any:
+def evaluate(module: Module, *arguments: Any, io: IO = NO_IO) -> Any:
     """The root's value for these arguments: an array, or nested tuples for a tuple.
 
     An argument is an array per entry parameter, with nested tuples for tuple parameters; or all
-    leaves of all parameters, flat. Raises InputError when they do not fit the parameters, and
-    UnsupportedError for an op that has no reference yet.
+    leaves of all parameters, flat. `io` answers what the program asks of its caller. Raises
+    InputError when the arguments do not fit the parameters, and UnsupportedError for an op that has
+    no reference yet.
     """
     check_one_device(module)
     values = bind_arguments([p.shape for p in module.entry.parameters], arguments)
-    result = Evaluator().call(settled(module).entry, *values)
+    result = Evaluator(io).call(settled(module).entry, *values)
     return dynamic.cut(module.entry.root.shape, result)
 
 
@@ -52,7 +54,8 @@ class _Step:
 class Evaluator:
     """Runs computations. Keeps a plan for each, so that loops run at NumPy's pace."""
 
-    def __init__(self) -> None:
+    def __init__(self, io: IO = NO_IO) -> None:
+        self.io = io
         self._plans: dict[Computation, tuple[_Step, ...]] = {}
         self._lifts: dict[Computation, bool] = {}
         self.random_state = RandomState()
@@ -137,15 +140,19 @@ def unflatten(shape: Shape, values: Iterator[Any]) -> Any:
 
 
 def bind_arguments(shapes: Sequence[Shape], arguments: Sequence[Any]) -> list[Any]:
-    """A value per parameter shape out of one argument each, or out of all leaves, flat."""
-    flat = list(value_leaves(tuple(arguments)))
-    expected = [leaf for shape in shapes for leaf in leaves(shape)]
+    """A value per parameter shape out of one argument each, or out of all leaves, flat. Tokens are
+    None, or left out."""
+    flat = [value for value in value_leaves(tuple(arguments)) if value is not None]
+    all_leaves = [leaf for shape in shapes for leaf in leaves(shape)]
+    expected = [leaf for leaf in all_leaves if not isinstance(leaf, TokenShape)]
     if len(flat) != len(expected):
         raise InputError(
             f"the program takes {len(expected)} arguments, not {len(flat)}",
             hint="it expects " + ", ".join(map(str, expected)),
         )
-    bound = iter([_argument(n, s, v) for n, (s, v) in enumerate(zip(expected, flat, strict=True))])
+    pairs = enumerate(zip(expected, flat, strict=True))
+    given = iter([_argument(n, shape, value) for n, (shape, value) in pairs])
+    bound = iter([None if isinstance(s, TokenShape) else next(given) for s in all_leaves])
     return [unflatten(shape, bound) for shape in shapes]
 
 

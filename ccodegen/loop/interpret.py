@@ -9,6 +9,7 @@ import numpy as np
 
 from ccodegen.loop.ir import (
     Buffer,
+    CallHook,
     CallKernel,
     Kernel,
     Program,
@@ -20,6 +21,7 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.lanes import Lanes, poisoned
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InternalError
+from ccodegen.support.hooks import IO, NO_IO, ArraySpec
 
 Array = np.ndarray[Any, Any]
 
@@ -28,16 +30,20 @@ Observer = Callable[[CallKernel, list[Array], list[Array]], None]
 
 
 def run(
-    program: Program, arguments: Sequence[Array], observer: Observer | None = None
+    program: Program,
+    arguments: Sequence[Array],
+    observer: Observer | None = None,
+    io: IO = NO_IO,
 ) -> list[Array]:
     """The results of the entry function, by flat output number.
 
     `arguments`: arrays by flat parameter number; they are not changed. Memory that nothing has
     written has all bits set. `observer(call, before, after)` sees each call's buffers, flat.
+    `io` answers the program's hooks.
     Raises InternalError for an access out of bounds, a value of the wrong type, or a store to what
     is read-only.
     """
-    machine = _Machine(program, arguments, observer)
+    machine = _Machine(program, arguments, observer, io)
     machine.run(program.steps)
     return machine.outputs()
 
@@ -60,9 +66,9 @@ class _Machine:
     """The memory of one call of the entry function."""
 
     def __init__(
-        self, program: Program, arguments: Sequence[Array], observer: Observer | None
+        self, program: Program, arguments: Sequence[Array], observer: Observer | None, io: IO
     ) -> None:
-        self._program, self._observer = program, observer
+        self._program, self._observer, self._io = program, observer, io
         self._arena = poisoned(program.arena_size, np.dtype(np.uint8))
         self._memory: dict[Buffer, Array] = {}
         self._lanes: dict[Kernel, Lanes] = {}
@@ -83,6 +89,8 @@ class _Machine:
             match step:
                 case CallKernel():
                     self._call(step)
+                case CallHook():
+                    self._hook(step)
                 case While():
                     self.run(step.condition)
                     while self._array(step.predicate)[0]:
@@ -100,6 +108,13 @@ class _Machine:
         lanes.run(arrays)
         if self._observer:
             self._observer(call, before, list(arrays.values()))
+
+    def _hook(self, call: CallHook) -> None:
+        arrays = [self._array(b).reshape(b.dimensions).copy() for b in call.reads]
+        specs = [ArraySpec(b.dimensions, b.type.dtype) for b in call.writes]
+        given = self._io.serve(call.request, arrays, specs)
+        for buffer, array in zip(call.writes, given, strict=True):
+            self._array(buffer)[:] = array.reshape(-1)
 
     def _selected(self, switch: Switch) -> int:
         value = self._array(switch.selector)[0]

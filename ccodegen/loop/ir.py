@@ -3,7 +3,7 @@
     expression := Const | Var | Load | Apply
     statement  := For | If | Let | Alloc | Store | CallC | Note
     kernel     := name, buffers, statements        a C function over pointers
-    step       := CallKernel | While | Switch      what the entry function does, in order
+    step       := CallKernel | CallHook | While | Switch    what the entry function does, in order
     program    := signature, buffers in one arena, constants, kernels, steps
 
 An expression has one scalar value and no effect. Index expressions have type INDEX. A `select` and
@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.hooks import Request
 
 INDEX = ElementType.INDEX
 
@@ -191,6 +193,17 @@ class CallKernel:
 
 
 @dataclass(frozen=True)
+class CallHook:
+    """Asks the caller of the program: hands `reads` over, and has all elements of `writes` written.
+    A hook may fail, which ends the program."""
+
+    request: Request
+    reads: tuple[Buffer, ...]
+    writes: tuple[Buffer, ...]
+    origin: str = ""
+
+
+@dataclass(frozen=True)
 class While:
     """Runs `condition`, and while `predicate` (PRED, rank 0) is true `body` and `condition`."""
 
@@ -210,7 +223,7 @@ class Switch:
     origin: str = ""
 
 
-Step: TypeAlias = CallKernel | While | Switch
+Step: TypeAlias = CallKernel | CallHook | While | Switch
 
 
 @dataclass(frozen=True)
@@ -271,3 +284,16 @@ class BufferLife:
     first: int
     last: int
     origin: str = ""
+
+
+def hook_calls(steps: Iterable[Step]) -> Iterator[CallHook]:
+    """All of them, in the order of printing."""
+    for step in steps:
+        match step:
+            case CallHook():
+                yield step
+            case While():
+                yield from hook_calls((*step.condition, *step.body))
+            case Switch():
+                for branch in step.branches:
+                    yield from hook_calls(branch)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from ccodegen.loop.ir import (
     Buffer,
     CallC,
+    CallHook,
     CallKernel,
     Kernel,
     Program,
@@ -87,6 +88,8 @@ class _Checker:
             match step:
                 case CallKernel():
                     self._call(step)
+                case CallHook():
+                    self._hook(step)
                 case While():
                     self._scalar(step.predicate, (ElementType.PRED,))
                     self.steps(step.condition)
@@ -124,6 +127,17 @@ class _Checker:
             apart = not (writes_a or writes_b) or not overlap(a, b)
             self._require(apart, f"{a.name} and {b.name} overlap in {kernel.name}")
 
+    def _hook(self, call: CallHook) -> None:
+        what = str(call.request)
+        for buffer in (*call.reads, *call.writes):
+            self._reachable(buffer)
+        for buffer in call.writes:
+            ok = buffer not in self._read_only
+            self._require(ok, f"{what} writes {buffer.name}, which is read-only")
+        pairs = [*product(call.reads, call.writes), *combinations(call.writes, 2)]
+        for a, b in pairs:
+            self._require(not overlap(a, b), f"{a.name} and {b.name} overlap in {what}")
+
     def _reachable(self, buffer: Buffer) -> None:
         ok = buffer.space is Space.ARENA or buffer in self._known
         self._require(ok, f"{buffer.name} is neither in the arena nor known")
@@ -158,6 +172,8 @@ def arena_buffers(program: Program) -> Iterator[Buffer]:
         match step:
             case CallKernel():
                 named: tuple[Buffer, ...] = step.buffers
+            case CallHook():
+                named = (*step.reads, *step.writes)
             case While():
                 named = (step.predicate,)
                 pending += (*step.condition, *step.body)

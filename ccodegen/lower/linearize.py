@@ -7,15 +7,20 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
+import numpy as np
+
 from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.literal import Literal
 from ccodegen.hlo.shape import ArrayShape, OpaqueShape, Shape, TupleShape, leaves
 from ccodegen.lower.in_place import in_place_pairs, overwritten_operands
 from ccodegen.lower.schedule import schedule
-from ccodegen.lower.steps import Branch, Compute, Copy, Loop, Step, StepProgram, Value
+from ccodegen.lower.steps import Branch, Compute, Copy, Exchange, Loop, Step, StepProgram, Value
 from ccodegen.ops.control import Conditional, While
 from ccodegen.ops.creation import Constant
+from ccodegen.ops.host import request_of
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.support.hooks import Request
 
 Values: TypeAlias = tuple[Value, ...]
 
@@ -85,7 +90,25 @@ class _Linearizer:
             return self._loop(instruction, attributes, operands[0])
         if isinstance(attributes, Conditional):
             return self._branch(instruction, attributes, operands)
+        if instruction.op in ("recv", "send-done"):
+            return _pending(instruction)
+        request = request_of(instruction)
+        if request is not None:
+            return self._exchange(instruction, request, operands)
         return self._compute(instruction, operands)
+
+    def _exchange(
+        self, instruction: Instruction, request: Request, operands: list[Values]
+    ) -> Values:
+        """What recv gave to recv-done is only a promise."""
+        given = () if instruction.op == "recv-done" else operands
+        reads = tuple(value for values in given for value in values)
+        if instruction.op == "send":
+            self.steps.append(Exchange(instruction, request, reads, ()))
+            return (*reads, *_pending(instruction)[len(reads) :])
+        writes = _fresh(instruction)
+        self.steps.append(Exchange(instruction, request, reads, writes))
+        return writes
 
     def _compute(self, instruction: Instruction, operands: list[Values]) -> Values:
         outputs = _fresh(instruction)
@@ -238,6 +261,17 @@ def _with_own_operands(instruction: Instruction, numbers: Sequence[int]) -> Inst
 def _fresh(instruction: Instruction) -> Values:
     shapes = array_leaves(instruction.shape, instruction)
     return tuple(Value(instruction.name, s) for s in shapes)
+
+
+def _pending(instruction: Instruction) -> Values:
+    """Zeros: the result of what only begins or ends a transfer. Nobody may look into them before
+    the transfer is done, but a loop may carry them."""
+    shapes = array_leaves(instruction.shape, instruction)
+    zeros = (np.zeros(s.dimensions, s.element_type.dtype) for s in shapes)
+    return tuple(
+        Value(instruction.name, s, constant=Literal(zero))
+        for s, zero in zip(shapes, zeros, strict=True)
+    )
 
 
 def _constant_values(instruction: Instruction) -> Values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ccodegen.lower.steps import Branch, Compute, Copy, Loop, Step, StepProgram, Value
+from ccodegen.lower.steps import Branch, Compute, Copy, Exchange, Loop, Step, StepProgram, Value
 
 
 @dataclass
@@ -72,6 +72,11 @@ class _Walker:
         elif isinstance(step, Copy):
             self.use(step.source)
             self.define(step.target)
+        elif isinstance(step, Exchange):
+            for value in step.reads:
+                self.use(value)
+            for value in step.writes:
+                self.define(value)
         elif isinstance(step, Loop):
             self._loop(step)
         else:

@@ -12,6 +12,7 @@ from ccodegen.loop.ir import (
     Argument,
     Buffer,
     BufferLife,
+    CallHook,
     CallKernel,
     ConstantData,
     Program,
@@ -26,7 +27,7 @@ from ccodegen.lower.coalesce import Storage, check, coalesce
 from ccodegen.lower.linearize import linearize
 from ccodegen.lower.liveness import Life, Lives, lives
 from ccodegen.lower.origins import Origin, origins
-from ccodegen.lower.steps import Branch, Compute, Loop, Step, StepProgram, Value, walk
+from ccodegen.lower.steps import Branch, Compute, Exchange, Loop, Step, StepProgram, Value, walk
 from ccodegen.passes.expose_layouts import Interface, has_layout, interface
 from ccodegen.target.model import Target
 
@@ -199,6 +200,9 @@ class _Writer:
         if isinstance(step, Branch):
             branches = tuple(self.steps(b) for b in step.branches)
             return Switch(self._buffer(step.selector), branches, self._origin(step.instruction))
+        if isinstance(step, Exchange):
+            reads, writes = (tuple(map(self._buffer, vs)) for vs in (step.reads, step.writes))
+            return CallHook(step.request, reads, writes, self._origin(step.instruction))
         call = self._calls.get(step)
         if call is None:
             return None

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
+from ccodegen.hlo.effects import has_side_effect
 from ccodegen.hlo.ir import Computation, Instruction, post_order
 from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.support import graph
 
 
 def schedule(computation: Computation) -> tuple[Instruction, ...]:
-    """Every instruction after its operands and control predecessors.
+    """Every instruction after its operands and control predecessors; side effects in their order.
 
     Depth first, with the operands of each instruction in the order given, or the heaviest subtree
     first, or greedily the instruction that frees most: whichever peaks lowest.
     """
     roots = (*computation.parameters, *computation.side_roots, computation.root)
+    before = _Before(computation)
     candidates = [
         computation.instructions,
-        _heaviest_first(roots),
-        _greedy(computation),
+        _heaviest_first(roots, before),
+        _greedy(computation, before),
     ]
     return min(candidates, key=lambda order: peak_bytes(order, computation.root))
 
@@ -47,7 +50,21 @@ def own_bytes(instruction: Instruction) -> int:
     return sum(s.bytes for s in leaves(instruction.shape) if isinstance(s, ArrayShape))
 
 
-def _heaviest_first(roots: Iterable[Instruction]) -> tuple[Instruction, ...]:
+class _Before:
+    """What must run before an instruction although it is no operand: control predecessors, and of
+    side effects the one before."""
+
+    def __init__(self, computation: Computation) -> None:
+        effects = [i for i in computation.instructions if has_side_effect(i)]
+        self._previous = {later: (earlier,) for earlier, later in pairwise(effects)}
+
+    def __call__(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        return (*self._previous.get(instruction, ()), *instruction.control_predecessors)
+
+
+def _heaviest_first(
+    roots: Iterable[Instruction], first: _Before
+) -> tuple[Instruction, ...]:
     """Depth first, operands with the greatest need of memory first (Sethi and Ullman's order)."""
     roots = tuple(roots)
     need: dict[Instruction, int] = {}
@@ -62,7 +79,7 @@ def _heaviest_first(roots: Iterable[Instruction]) -> tuple[Instruction, ...]:
     def before(instruction: Instruction) -> list[Instruction]:
         operands = dict.fromkeys(instruction.operands)
         heaviest = sorted(operands, key=lambda o: (-_excess(o, need), o.name))
-        return [*instruction.control_predecessors, *heaviest]
+        return [*first(instruction), *heaviest]
 
     return graph.post_order(roots, before)
 
@@ -71,15 +88,15 @@ def _excess(instruction: Instruction, need: dict[Instruction, int]) -> int:
     return need[instruction] - own_bytes(instruction)
 
 
-def _greedy(computation: Computation) -> tuple[Instruction, ...]:
+def _greedy(computation: Computation, first: _Before) -> tuple[Instruction, ...]:
     """Of the instructions that are ready, always the one that frees most bytes, oldest first."""
     order = {i: n for n, i in enumerate(computation.instructions)}
     readers = {i: len(users) for i, users in computation.users.items()}
     readers[computation.root] += 1
-    waiting = {i: len({*i.operands, *i.control_predecessors}) for i in order}
+    waiting = {i: len({*i.operands, *first(i)}) for i in order}
     followers: dict[Instruction, list[Instruction]] = {i: [] for i in order}
     for instruction in order:
-        for before in {*instruction.operands, *instruction.control_predecessors}:
+        for before in {*instruction.operands, *first(instruction)}:
             followers[before].append(instruction)
     ready = [i for i in order if not waiting[i]]
     done: list[Instruction] = []

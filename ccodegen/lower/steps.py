@@ -14,6 +14,7 @@ from typing import TypeAlias
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.literal import Literal
 from ccodegen.hlo.shape import ArrayShape
+from ccodegen.support.hooks import Request
 
 
 @dataclass(eq=False)
@@ -55,6 +56,16 @@ class Copy:
 
 
 @dataclass(eq=False)
+class Exchange:
+    """Asks the caller, see loop.CallHook."""
+
+    instruction: Instruction
+    request: Request
+    reads: tuple[Value, ...]
+    writes: tuple[Value, ...]
+
+
+@dataclass(eq=False)
 class Loop:
     """while: `state` are the values that condition and body read, in memory that lives on from
     turn to turn; the body ends with copies to `next_state` in the same memory; afterwards
@@ -80,7 +91,7 @@ class Branch:
     result: tuple[Value, ...]
 
 
-Step: TypeAlias = Compute | Copy | Loop | Branch
+Step: TypeAlias = Compute | Copy | Exchange | Loop | Branch
 
 
 @dataclass

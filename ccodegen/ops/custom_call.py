@@ -13,10 +13,13 @@ from ccodegen.hlo.attributes import Attributes, AttrKind, DimLabels, Window, att
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
+from ccodegen.ops.backend_config import backend_config_text
 from ccodegen.ops.build import derived
 from ccodegen.ops.creation import Parameter
+from ccodegen.ops.io import asked
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.support.hooks import IO, Function, Hook, Request
 
 
 @dataclass(frozen=True)
@@ -47,17 +50,21 @@ Evaluate: TypeAlias = Callable[..., Any]
 
 @dataclass(frozen=True)
 class CustomCallDef:
-    """What a target of custom-call means: `expand` alone, or `evaluate` with `nest`.
+    """What a target of custom-call means: `expand` alone, `evaluate` with `nest`, or the host.
 
     `expand(instruction)`: an instruction of HLO's own ops that takes its place, or the very
     instruction where it cannot. `evaluate` and `nest`: as in OpDef. Operands and results are
-    logical arrays: layouts do not matter here. `pure`: equal operands give equal results.
+    logical arrays: layouts do not matter here. `asks_host`: the caller of the program computes it;
+    `host`, as in `IO.calls`, does where that names no other function. `pure`: equal operands give
+    equal results.
     """
 
     target: str
     expand: Expand | None = None
     evaluate: Evaluate | None = None
     nest: Nest | None = None
+    asks_host: bool = False
+    host: Function | None = None
     pure: bool = True
 
 
@@ -78,6 +85,20 @@ def definition_of(instruction: Instruction) -> CustomCallDef | None:
     return _TARGETS.get(attributes.custom_call_target)
 
 
+def call_request(instruction: Instruction) -> Request | None:
+    """What is asked of the host, where that computes this custom call."""
+    definition = definition_of(instruction)
+    if definition is None or not definition.asks_host:
+        return None
+    return Request(Hook.CALL, definition.target, backend_config_text(instruction))
+
+
+def with_hosts(io: IO) -> IO:
+    """With the functions that were registered, where it has none of its own."""
+    registered = {t: d.host for t, d in _TARGETS.items() if d.host is not None}
+    return replace(io, calls={**registered, **io.calls})
+
+
 def expand(instruction: Instruction) -> Instruction:
     """The instruction as HLO's own ops, where its target means that; else itself."""
     definition = definition_of(instruction)
@@ -90,6 +111,9 @@ def evaluate(evaluator: Any, instruction: Instruction, *operands: Any) -> Any:
     definition = definition_of(instruction)
     if definition is not None and definition.evaluate is not None:
         return definition.evaluate(evaluator, instruction, *operands)
+    request = call_request(instruction)
+    if request is not None:
+        return asked(evaluator, instruction, request, operands, instruction.shape)
     parameters = tuple(
         derived(o, "parameter", o.shape, (), Parameter(n))
         for n, o in enumerate(instruction.operands)
@@ -97,7 +121,8 @@ def evaluate(evaluator: Any, instruction: Instruction, *operands: Any) -> Any:
     alone = replace(instruction, operands=parameters, control_predecessors=())
     expanded = expand(alone)
     if expanded is alone:
-        raise UnsupportedError(f"{_description(instruction)} in the evaluator", instruction.location)
+        message = f"{_description(instruction)} in the evaluator"
+        raise UnsupportedError(message, instruction.location)
     return evaluator.call(Computation("expanded", parameters, expanded), *operands)
 
 

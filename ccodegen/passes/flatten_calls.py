@@ -43,7 +43,7 @@ def _expanded(
     expand: Expand,
     limit: int,
 ) -> Computation:
-    side_roots: list[Instruction] = []
+    inner: dict[Instruction, list[Instruction]] = {}
     size = len(computation.instructions)
 
     def visit(instruction: Instruction) -> Instruction:
@@ -52,13 +52,17 @@ def _expanded(
         found = expand(instruction) if size <= limit else None
         if found is None:
             return instruction
-        side_roots.extend(found.side_roots)
+        if found.side_roots:
+            inner.setdefault(found.root, []).extend(found.side_roots)
         return found.root
 
     new = rewrite_computation(computation, visit, callees)
-    if not side_roots:
+    if not inner:
         return new
-    return replace(new, side_roots=tuple(dict.fromkeys((*side_roots, *new.side_roots))))
+    # In the order of the program: those of a call where it was.
+    own = [i for root in new.side_roots for i in (*inner.pop(root, ()), root)]
+    others = [i for roots in inner.values() for i in roots]
+    return replace(new, side_roots=tuple(dict.fromkeys((*others, *own))))
 
 
 def _expansion(instruction: Instruction) -> Inlined | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ccodegen.hlo.ir import Alias, Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_with_old
-from ccodegen.hlo.shape import Shape, TupleShape
+from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
 from ccodegen.ops.build import derived, tuple_of
 from ccodegen.ops.creation import Parameter
 from ccodegen.passes.context import PassContext
@@ -25,8 +25,9 @@ _OUTDATED = frozenset(
 
 def flatten_entry(module: Module, context: PassContext | None = None) -> Module:
     """`%p = (f32[2], s32[]) parameter(0)` → `%p.0 = f32[2] parameter(0)`,
-    `%p.1 = s32[] parameter(1)`, and their tuple in the place of `%p`. Results stay as they are."""
-    if not any(isinstance(p.shape, TupleShape) for p in module.entry.parameters):
+    `%p.1 = s32[] parameter(1)`, and their tuple in the place of `%p`. A token is made inside, by
+    `after-all()`. Results stay as they are."""
+    if all(isinstance(p.shape, ArrayShape) for p in module.entry.parameters):
         return module
     module = settle_entry_layout(module)
     entry = module.entry
@@ -54,6 +55,7 @@ def flat_leaves(entry: Computation) -> list[tuple[int, tuple[int, ...]]]:
         (number, path)
         for number, parameter in enumerate(entry.parameters)
         for path in _paths(parameter.shape)
+        if not isinstance(_part(parameter.shape, path), TokenShape)
     ]
 
 
@@ -66,12 +68,16 @@ def _paths(shape: Shape) -> Iterator[tuple[int, ...]]:
 
 
 def _leaf(parameter: Instruction, path: tuple[int, ...]) -> Instruction:
-    shape = parameter.shape
+    shape = _part(parameter.shape, path)
+    leaf = derived(parameter, "parameter", shape, (), parameter.attributes)
+    return replace(leaf, name=".".join([parameter.name, *map(str, path)]))
+
+
+def _part(shape: Shape, path: tuple[int, ...]) -> Shape:
     for index in path:
         assert isinstance(shape, TupleShape)
         shape = shape.elements[index]
-    leaf = derived(parameter, "parameter", shape, (), parameter.attributes)
-    return replace(leaf, name=".".join([parameter.name, *map(str, path)]))
+    return shape
 
 
 def _over(entry: Computation, parameters: list[Instruction]) -> Computation:
@@ -83,6 +89,8 @@ def _over(entry: Computation, parameters: list[Instruction]) -> Computation:
 
 
 def _assembled(origin: Instruction, shape: Shape, supply: Iterator[Instruction]) -> Instruction:
+    if isinstance(shape, TokenShape):
+        return derived(origin, "after-all", shape)
     if not isinstance(shape, TupleShape):
         return next(supply)
     return tuple_of(origin, [_assembled(origin, element, supply) for element in shape.elements])

@@ -77,10 +77,10 @@ def test_a_dynamic_dimension_takes_what_is_within_its_bound():
 
 
 def test_an_op_without_a_reference_is_named_with_its_place():
-    infeed = module("ENTRY e {\n t = after-all()\n ROOT r = (f32[2], token[]) infeed(t) }")
-    with pytest.raises(UnsupportedError, match="infeed 'r'") as caught:
-        evaluate(infeed)
-    assert caught.value.location.line == 4
+    unknown = module('ENTRY e {\n ROOT r = f32[2] custom-call(), custom_call_target="what" }')
+    with pytest.raises(UnsupportedError, match="custom-call to 'what'") as caught:
+        evaluate(unknown)
+    assert caught.value.location.line == 3
 
 
 def test_long_loops_run():

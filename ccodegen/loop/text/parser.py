@@ -10,6 +10,7 @@ from ccodegen.loop.ir import (
     Argument,
     Buffer,
     BufferLife,
+    CallHook,
     CallKernel,
     ConstantData,
     Kernel,
@@ -24,6 +25,9 @@ from ccodegen.loop.text.kernel_parser import KernelParser, ValueParser, shape
 from ccodegen.loop.text.lexer import TokenKind
 from ccodegen.loop.text.literals import array_of_base64, array_of_values
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.hooks import Hook, Request
+
+_HOOKS = {hook.value: hook for hook in Hook}
 
 
 def parse(text: str, file: str = "<text>") -> Program:
@@ -156,6 +160,8 @@ class _ProgramParser:
         if cursor.accept("switch"):
             selector, origin = self._buffer(), cursor.string_or_empty()
             return Switch(selector, cursor.block(lambda: self._part("branch")), origin)
+        if cursor.accept("hook"):
+            return self._hook()
         cursor.expect("call")
         token = cursor.name()
         if token.text not in self._kernels:
@@ -163,6 +169,21 @@ class _ProgramParser:
         cursor.expect("(")
         buffers = tuple(cursor.listed(self._buffer, ")"))
         return CallKernel(self._kernels[token.text], buffers, cursor.string_or_empty())
+
+    def _hook(self) -> CallHook:
+        cursor = self._cursor
+        token = cursor.name()
+        if token.text not in _HOOKS:
+            cursor.fail(f"there is no hook '{token.text}'", token)
+        text, config = cursor.string(), cursor.string()
+        cursor.expect("channel")
+        request = Request(_HOOKS[token.text], text, config, cursor.integer())
+        cursor.expect("(")
+        reads = tuple(cursor.listed(self._buffer, ")"))
+        cursor.expect("writes")
+        cursor.expect("(")
+        writes = tuple(cursor.listed(self._buffer, ")"))
+        return CallHook(request, reads, writes, cursor.string_or_empty())
 
     def _while(self) -> While:
         predicate, origin = self._buffer(), self._cursor.string_or_empty()

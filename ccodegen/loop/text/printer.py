@@ -14,6 +14,7 @@ from ccodegen.loop.ir import (
     Buffer,
     BufferLife,
     CallC,
+    CallHook,
     CallKernel,
     Const,
     Expr,
@@ -221,6 +222,8 @@ def _undeclared(steps: Sequence[Step], labels: _Labels) -> list[Buffer]:
         match step:
             case CallKernel(_, buffers):
                 found |= dict.fromkeys(buffers)
+            case CallHook(_, reads, writes):
+                found |= dict.fromkeys((*reads, *writes))
             case While(condition, predicate, body):
                 inner = _undeclared((*condition, *body), labels)
                 found |= dict.fromkeys([predicate, *inner])
@@ -240,6 +243,8 @@ def _step(step: Step, labels: _Labels) -> list[str]:
         case CallKernel(kernel, buffers, origin):
             names = ", ".join(labels[b] for b in buffers)
             return [f"call {_name(kernel.name)}({names}){_origin(origin)}"]
+        case CallHook():
+            return [_hook(step, labels)]
         case While(condition, predicate, body, origin):
             parts = [("condition", condition), ("body", body)]
             head = f"while {labels[predicate]}{_origin(origin)}"
@@ -247,3 +252,12 @@ def _step(step: Step, labels: _Labels) -> list[str]:
             parts = [("branch", branch) for branch in branches]
             head = f"switch {labels[selector]}{_origin(origin)}"
     return _block(head, *(_block(word, _steps(part, labels)) for word, part in parts))
+
+
+def _hook(call: CallHook, labels: _Labels) -> str:
+    """`hook call "target" "config" channel 0 (reads) writes (buffers) "origin"`."""
+    request = call.request
+    what = f"{request.hook.value} {json.dumps(request.text)} {json.dumps(request.config)}"
+    reads, writes = (", ".join(labels[b] for b in group) for group in (call.reads, call.writes))
+    arrays = f"({reads}) writes ({writes})"
+    return f"hook {what} channel {request.channel} {arrays}{_origin(call.origin)}"
