@@ -17,6 +17,7 @@ and the front doors: `compile` and `jit` (jit.py), `export` (export.py), the com
 commands/).
 """
 
+from ccodegen.custom_calls import register_custom_call
 from ccodegen.export import export
 from ccodegen.frontends.read import read
 from ccodegen.jit import Executable, compile, jit
@@ -39,4 +40,5 @@ __all__ = [
     "export",
     "jit",
     "read",
+    "register_custom_call",
 ]

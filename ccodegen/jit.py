@@ -24,7 +24,7 @@ from ccodegen.frontends.read import read
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
 from ccodegen.loop import text as loop_text
-from ccodegen.ops.custom_call import with_hosts
+from ccodegen.ops.custom_call import has_user_targets, with_hosts
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import IO, NO_IO
 from ccodegen.target import Target, load
@@ -250,7 +250,10 @@ def _structure(shape: Shape) -> Structure | None:
 
 
 def _key(source: Any, options: BuildOptions) -> str:
-    """A digest of the program and of all that changes what is made of it."""
+    """A digest of the program and of all that changes what is made of it; empty where that cannot
+    be had."""
+    if has_user_targets():
+        return ""
     constants = [f"{k!r}:{array_digest(np.asarray(v))}" for k, v in options.constants.items()]
     facts = f"{options.donate!r} {options.threads} {options.strict}"
     return digest(source_bytes(source), facts, *constants)

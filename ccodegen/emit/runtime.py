@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ccodegen.emit import tile
 from ccodegen.support.errors import InternalError
-from ccodegen.support.runtime_c import header_dir
+from ccodegen.support.runtime_c import added_header, header_dir
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]+)"', re.MULTILINE)
 
@@ -16,6 +16,9 @@ def header_text(name: str) -> str:
     """The text of a runtime file."""
     if tile.is_tile(name):
         return tile.header_text(name)
+    added = added_header(name)
+    if added is not None:
+        return added
     try:
         return (header_dir() / name).read_text(encoding="utf-8")
     except OSError:

@@ -170,7 +170,7 @@ class Lanes:
         if self._shape:
             raise self._error(f"calls {call.function} in several lanes at once")
         arrays = [self._memory[b].elements.reshape(b.dimensions) for b in call.buffers]
-        effect_of(call.function)(arrays, [self.value(s) for s in call.scalars])
+        effect_of(call)(arrays, [self.value(s) for s in call.scalars])
 
     def _store(self, store: Store) -> None:
         memory = self._memory[store.buffer]

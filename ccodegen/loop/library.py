@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ccodegen.loop.ir import CallC
 from ccodegen.support import c_routine
 from ccodegen.support.errors import InternalError
 
@@ -19,14 +20,34 @@ Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 _TILE = re.compile(r"ccg_tile_[a-z]\w+_(\d+)x(\d+)")
 
 
-def effect_of(function: str) -> Effect:
+_ADDED: dict[str, Callable[..., Any]] = {}
+
+
+def add_function(function: str, reference: Callable[..., Any]) -> None:
+    """A function of the user's: `reference(*read arrays, *scalars)` gives the written ones."""
+    _ADDED[function] = reference
+
+
+def effect_of(call: CallC) -> Effect:
     """Raises InternalError for a function that is not known here."""
+    function = call.function
+    if function in _ADDED:
+        return functools.partial(_added, _ADDED[function], call.writes)
     match = _TILE.fullmatch(function)
     if match is None and c_routine.is_routine(function):
         return functools.partial(c_routine.call, function)
     if match is None:
         raise InternalError(f"the interpreter does not know the function {function}")
     return _tile(int(match[1]), int(match[2]))
+
+
+def _added(
+    reference: Callable[..., Any], writes: Sequence[int], arrays: Arrays, scalars: Sequence[Any]
+) -> None:
+    given = reference(*(a for n, a in enumerate(arrays) if n not in writes), *scalars)
+    results = given if isinstance(given, tuple | list) else [given]
+    for n, result in zip(writes, results, strict=True):
+        arrays[n][...] = result
 
 
 def _tile(rows: int, columns: int) -> Effect:

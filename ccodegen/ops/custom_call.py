@@ -55,8 +55,8 @@ class CustomCallDef:
     `expand(instruction)`: an instruction of HLO's own ops that takes its place, or the very
     instruction where it cannot. `evaluate` and `nest`: as in OpDef. Operands and results are
     logical arrays: layouts do not matter here. `asks_host`: the caller of the program computes it;
-    `host`, as in `IO.calls`, does where that names no other function. `pure`: equal operands give
-    equal results.
+    `host`, as in `IO.calls`, does where that names no other function. `honours_layouts`: `nest`
+    gets arrays in the layouts that the call says. `pure`: equal operands give equal results.
     """
 
     target: str
@@ -65,16 +65,29 @@ class CustomCallDef:
     nest: Nest | None = None
     asks_host: bool = False
     host: Function | None = None
+    honours_layouts: bool = False
     pure: bool = True
 
 
 _TARGETS: dict[str, CustomCallDef] = {}
+_BY_USER: set[str] = set()
 
 
 def register_custom_call(definition: CustomCallDef) -> CustomCallDef:
     """Adds a target, or replaces what was known of it."""
     _TARGETS[definition.target] = definition
     return definition
+
+
+def register_by_user(definition: CustomCallDef) -> None:
+    """The same for what is no part of the package."""
+    _BY_USER.add(definition.target)
+    register_custom_call(definition)
+
+
+def has_user_targets() -> bool:
+    """Whether a program's text alone does not say what it means."""
+    return bool(_BY_USER)
 
 
 def definition_of(instruction: Instruction) -> CustomCallDef | None:
@@ -121,21 +134,26 @@ def evaluate(evaluator: Any, instruction: Instruction, *operands: Any) -> Any:
     alone = replace(instruction, operands=parameters, control_predecessors=())
     expanded = expand(alone)
     if expanded is alone:
-        message = f"{_description(instruction)} in the evaluator"
-        raise UnsupportedError(message, instruction.location)
+        raise _unsupported(instruction, "in the evaluator")
     return evaluator.call(Computation("expanded", parameters, expanded), *operands)
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
     definition = definition_of(instruction)
     if definition is None or definition.nest is None:
-        raise UnsupportedError(f"{_description(instruction)} in C", instruction.location)
+        raise _unsupported(instruction, "in C")
     definition.nest(scope, instruction)
 
 
-def _description(instruction: Instruction) -> str:
+def _unsupported(instruction: Instruction, where: str) -> UnsupportedError:
     assert isinstance(instruction.attributes, CustomCall)
-    return f"custom-call to '{instruction.attributes.custom_call_target}'"
+    target = instruction.attributes.custom_call_target
+    definition = definition_of(instruction)
+    if definition is None:
+        hint = f"tell what it means: ccodegen.register_custom_call({target!r}, …)"
+        return UnsupportedError(f"custom-call to '{target}'", instruction.location, hint)
+    hint = f"register_custom_call({target!r}, …, evaluate=f)" if target in _BY_USER else ""
+    return UnsupportedError(f"this custom-call to '{target}' {where}", instruction.location, hint)
 
 
 register(OpDef("custom-call", CustomCall, (0, None), evaluate=evaluate, nest=nest))

@@ -20,6 +20,7 @@ from ccodegen.passes.hoist_invariant import hoist_invariant
 from ccodegen.passes.merge_common import merge_common
 from ccodegen.passes.normalise_layouts import normalise_layouts
 from ccodegen.passes.pad_dynamic import pad_dynamic
+from ccodegen.passes.settle_call_layouts import settle_call_layouts
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.settle_types import settle_types
 from ccodegen.passes.simplify_algebra import simplify_algebra
@@ -62,6 +63,8 @@ SIMPLIFICATION: Pipeline = (
     drop_dead,
     # The header's layouts count, not those that the root happens to have.
     settle_entry_layout,
+    # Before layouts vanish.
+    settle_call_layouts,
     # A bitcast means what its operand's layout says, so that no pass may replace that before.
     normalise_layouts,
     # While the order of instructions with side effects is the program's.
