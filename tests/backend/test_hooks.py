@@ -186,7 +186,7 @@ def test_a_missing_function_is_named_with_its_place() -> None:
         lambda: ccodegen.compile(EVERYTHING, io=IO(outfeed=io.outfeed)),  # out of the cache
         lambda: ccodegen.evaluate(EVERYTHING, X),
     ):
-        with pytest.raises(InputError, match="infeed .* asks the caller") as caught:
+        with pytest.raises(InputError, match=r"infeed .* asks the caller") as caught:
             asks()
         assert "6:3" in str(caught.value)
         assert "io=ccodegen.IO(infeed=f)" in caught.value.hint

@@ -145,7 +145,8 @@ def test_a_c_function_is_part_of_the_package(tmp_path: Path) -> None:
     text = program(C_CONFIG, "(f32[2,3], f32[])")
     ccodegen.export(text, target="x86-64", name="m", directory=tmp_path)
     assert (tmp_path / "runtime" / "mine_scale.h").read_text() == HEADER
-    ran = subprocess.run(["make", "-C", tmp_path, "test"], capture_output=True, text=True, check=False)
+    command = ["make", "-C", tmp_path, "test"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0 and "PASS" in ran.stdout, ran.stdout + ran.stderr
 
 
@@ -193,7 +194,7 @@ def test_the_host_of_a_package_is_its_caller(tmp_path: Path) -> None:
     ccodegen.export(program("{k = 3 : ui8}"), target="x86-64", name="m", directory=tmp_path)
     source = (tmp_path / "src" / "m.c").read_text()
     assert 'io->call(io->context, "mine", "{k = 3 : ui8}", reads, 1, writes, 1)' in source
-    with pytest.raises(InputError, match="custom-call to 'mine' .* asks the caller"):
+    with pytest.raises(InputError, match=r"custom-call to 'mine' .* asks the caller"):
         ccodegen.compile(program())
 
 
