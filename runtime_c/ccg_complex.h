@@ -1,8 +1,8 @@
 /* Complex numbers: ccg_<operator>_c64 and _c128. The bodies stand in ccg_complex.inc.
 
-   Division scales, so that it neither overflows nor underflows on the way; infinities are not
-   recovered as C99's annex G does. The functions reduce to those of the real and imaginary part,
-   with a few ulp of the larger of the two. */
+   Division scales, so that it neither overflows nor underflows on the way; a product of infinities
+   is not recovered as C99's annex G does. The functions reduce to those of the real and imaginary
+   part; their branch cuts are C99's, the sign of zero says on which side an argument lies. */
 #ifndef CCG_COMPLEX_H
 #define CCG_COMPLEX_H
 

@@ -4,7 +4,7 @@
    Straight-line code without branches, so that loops over them vectorise under gcc and clang with
    -fno-math-errno -fno-trapping-math. Special values are those of C99; denormals are kept. The
    bound in front of each function holds with and without FMA. It is the largest error found, rounded
-   up: over all or every seventh argument (tests/runtime_c/sweep.py), of two over samples. */
+   up: over all 2^32 arguments, of functions of two over 10^7 pairs (tests/runtime_c/sweep.py). */
 #ifndef CCG_MATH_F32_H
 #define CCG_MATH_F32_H
 
@@ -72,7 +72,7 @@ CCG_INLINE float ccg_exp_f32(float x)
     return ccg_exp_shifted_f32(x, 0);
 }
 
-/* At most 1.55 ulp. */
+/* At most 1.5 ulp. */
 CCG_INLINE float ccg_expm1_f32(float x)
 {
     const float low = -18.0f, high = 90.0f;
@@ -124,7 +124,7 @@ CCG_INLINE float ccg_log_sum_f32(float f, float n)
     return ccg_fma_f32(n, CCG_LN2_HIGH_F32, f + p);
 }
 
-/* At most 0.95 ulp. */
+/* At most 0.93 (strict 0.96) ulp. */
 CCG_INLINE float ccg_log_f32(float x)
 {
     float normal = ccg_normal_f32(x);
@@ -137,7 +137,7 @@ CCG_INLINE float ccg_log_f32(float x)
     return x == 0.0f ? -CCG_INF_F32 : result;
 }
 
-/* At most 1.75 ulp. */
+/* At most 1.71 ulp. */
 CCG_INLINE float ccg_log1p_f32(float x)
 {
     float u = 1.0f + x;
@@ -153,7 +153,7 @@ CCG_INLINE float ccg_log1p_f32(float x)
     return ccg_abs_f32(x) < 0x1p-24f ? x : result;
 }
 
-/* 1/(1 + exp(-x)). At most 2.45 ulp. */
+/* 1/(1 + exp(-x)). At most 2.41 ulp. */
 CCG_INLINE float ccg_logistic_f32(float x)
 {
     float e = ccg_exp_f32(-ccg_abs_f32(x));
@@ -161,14 +161,14 @@ CCG_INLINE float ccg_logistic_f32(float x)
     return numerator / (1.0f + e);
 }
 
-/* At most 2.55 ulp. */
+/* At most 2.5 ulp. */
 CCG_INLINE float ccg_tanh_f32(float x)
 {
     float e = ccg_expm1_f32(-2.0f * ccg_abs_f32(x));
     return ccg_copysign_f32(-e / (e + 2.0f), x);
 }
 
-/* At most 1.65 ulp. */
+/* At most 1.62 ulp. */
 CCG_INLINE float ccg_sinh_f32(float x)
 {
     float a = ccg_abs_f32(x), z = x * x;
@@ -182,7 +182,7 @@ CCG_INLINE float ccg_sinh_f32(float x)
     return ccg_copysign_f32(a < 1.0f ? small : large, x);
 }
 
-/* At most 1.5 ulp. */
+/* At most 1.45 ulp. */
 CCG_INLINE float ccg_cosh_f32(float x)
 {
     float half_exp = ccg_exp_shifted_f32(ccg_abs_f32(x), -1);
@@ -201,7 +201,7 @@ CCG_INLINE float ccg_rsqrt_f32(float x)
     return 1.0f / sqrtf(x);
 }
 
-/* At most 2.1 ulp. */
+/* At most 2.04 ulp. */
 CCG_INLINE float ccg_asinh_f32(float x)
 {
     float a = ccg_abs_f32(x), square = a * a;
@@ -211,7 +211,7 @@ CCG_INLINE float ccg_asinh_f32(float x)
     return ccg_copysign_f32(result, x);
 }
 
-/* At most 2.1 ulp. */
+/* At most 2.15 ulp. */
 CCG_INLINE float ccg_acosh_f32(float x)
 {
     float t = x - 1.0f, near = t + sqrtf(ccg_fma_f32(t, t, 2.0f * t));
@@ -220,7 +220,7 @@ CCG_INLINE float ccg_acosh_f32(float x)
     return x < 1.0f ? CCG_NAN_F32 : result;
 }
 
-/* At most 2.25 ulp. */
+/* At most 2.22 (strict 2.33) ulp. */
 CCG_INLINE float ccg_atanh_f32(float x)
 {
     float a = ccg_abs_f32(x);
@@ -230,7 +230,7 @@ CCG_INLINE float ccg_atanh_f32(float x)
 }
 
 /* A polynomial in x² below 0.95; above it 1 - erfc, whose logarithm is close to a polynomial.
-   At most 1.35 ulp. */
+   At most 1.11 (strict 1.34) ulp. */
 CCG_INLINE float ccg_erf_f32(float x)
 {
     const float end = 4.0f;

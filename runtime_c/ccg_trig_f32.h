@@ -127,7 +127,7 @@ CCG_INLINE float ccg_asin_tail_f32(float z)
     return p * z;
 }
 
-/* Above 1/2 by asin(x) = π/2 - 2·asin(√((1 - x)/2)), and so for acos. At most 2.1 ulp. */
+/* Above 1/2 by asin(x) = π/2 - 2·asin(√((1 - x)/2)), and so for acos. At most 2.05 ulp. */
 CCG_INLINE float ccg_asin_f32(float x)
 {
     float a = ccg_abs_f32(x), square = x * x, half = 0.5f - 0.5f * a;
@@ -138,7 +138,7 @@ CCG_INLINE float ccg_asin_f32(float x)
     return ccg_copysign_f32(a > 0.5f ? large : s + rest, x);
 }
 
-/* At most 1.2 ulp. */
+/* At most 1.16 ulp. */
 CCG_INLINE float ccg_acos_f32(float x)
 {
     float a = ccg_abs_f32(x), square = x * x, half = 0.5f - 0.5f * a;
@@ -179,7 +179,7 @@ CCG_INLINE float ccg_atan2_f32(float y, float x)
     return x == x ? result : x;
 }
 
-/* At most 1.6 ulp. */
+/* At most 1.43 (strict 1.53) ulp. */
 CCG_INLINE float ccg_atan_f32(float x)
 {
     return ccg_atan2_f32(x, 1.0f);

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 from ccodegen.support.runtime_c import header_dir
 
-_STATED = re.compile(
-    r"At most ([\d.]+)(?: \(strict ([\d.]+)\))? ulp\. \*/\n.* ccg_(\w+)_(f32|f64)\("
-)
+_BOUND = r"At most ([\d.]+)(?: \(strict ([\d.]+)\))? ulp\. \*/\n"
+_REAL = re.compile(_BOUND + r".* ccg_(\w+)_(f32|f64)\(")
+_COMPLEX = re.compile(_BOUND + r"(?:CCG_UNARY|.* CCG_F)\((\w+)\)")
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The largest error of a function's result in ulp of it, in default and in strict mode."""
+    """The largest error of a function's result, in default and in strict mode: in ulp of it, or for
+    complex numbers of its larger part."""
 
     default: float
     strict: float
@@ -23,9 +24,13 @@ class Bound:
 
 @functools.cache
 def stated_bounds() -> dict[tuple[str, str], Bound]:
-    """The bound by runtime_c's name of the function and type (f32 or f64): ("expm1", "f32")."""
+    """The bound by runtime_c's name of the function and type (f32 f64 c64 c128): ("exp", "f32")."""
     found = {}
     for header in sorted(header_dir().glob("*.h")):
-        for default, strict, name, kind in _STATED.findall(header.read_text(encoding="utf-8")):
+        for default, strict, name, kind in _REAL.findall(header.read_text(encoding="utf-8")):
+            found[name, kind] = Bound(float(default), float(strict or default))
+    text = (header_dir() / "ccg_complex.inc").read_text(encoding="utf-8")
+    for default, strict, name in _COMPLEX.findall(text):
+        for kind in ("c64", "c128"):
             found[name, kind] = Bound(float(default), float(strict or default))
     return found

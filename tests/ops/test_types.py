@@ -37,6 +37,7 @@ UNDEFINED = {
     "shift-right-arithmetic": FLOATS | COMPLEX,
     "shift-right-logical": FLOATS | COMPLEX,
     "sort": COMPLEX,
+    "stochastic-convert": HLO_TYPES.keys() - FLOATS,
     "topk": COMPLEX,
 }
 
