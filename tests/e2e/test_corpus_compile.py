@@ -34,7 +34,6 @@ KNOWN = {
     "xla_run/xla_backends_cpu_codegen_tiled_tests_elementwise_complex_divide.hlo.0": (
         "numbers with one infinite or NaN part: XLA:CPU divides them by a rule of its own"
     ),
-    "xla_run/xla_tests_dynamic_reshape_test.cc.3": "asks for six elements of four",
     "xla_run/xla_tests_reduce_test.cc.2": "XLA:CPU adds an init that is not neutral 33 times",
 }
 

@@ -23,7 +23,6 @@ KNOWN = {
     "xla_run/xla_backends_cpu_codegen_tiled_tests_elementwise_complex_divide.hlo.0": (
         "recovers infinities as C99's annex G does"
     ),
-    "xla_run/xla_tests_dynamic_reshape_test.cc.3": "six elements are asked of four",
 }
 
 
