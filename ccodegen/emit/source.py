@@ -209,7 +209,8 @@ def _size_text(printer: ProgramPrinter, argument: Argument) -> str:
         if not a.size_of and number == (a.output if argument.parameter is None else a.parameter)
     ]
     clamped = "" if argument.parameter is None else "; clamped to 0 and what there is room for"
-    return f"actual size of dimension {dimension} of {printer.argument(found[0])}{clamped}"
+    name = printer.argument(found[0])
+    return f"actual size of dimension {dimension} of {name}, whose strides stay{clamped}"
 
 
 def _declarations(printer: ProgramPrinter) -> list[str]:

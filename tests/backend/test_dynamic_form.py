@@ -98,7 +98,7 @@ def test_a_package_checks_what_counts(tmp_path: Path) -> None:
     ccodegen.export(PROGRAM, "x86-64", "rows", tmp_path, inputs=[rows(5), ONES])
     header = (tmp_path / "include" / "rows.h").read_text()
     assert "const int32_t *x_size0" in header
-    assert "actual size of dimension 0 of x; clamped" in header
+    assert "actual size of dimension 0 of x, whose strides stay; clamped" in header
     assert shutil.which("make")
     done = subprocess.run(["make", "test"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
