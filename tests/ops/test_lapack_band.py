@@ -56,6 +56,33 @@ def test_tridiagonal_systems(letter: str, dimensions: tuple[int, ...]) -> None:
     assert_near(product, b)
 
 
+def perturbed(letter: str, *dimensions: int) -> str:
+    b, diagonal = text(letter, *dimensions), text(letter, *dimensions[:-1])
+    return program("tridiagonal_solve_perturbed_ffi", b, [diagonal] * 3 + [b])
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("dimensions", [(2, 5, 3), (1, 1), (0, 2), (3, 0)])
+def test_perturbed_systems_have_the_solution_of_regular_ones(
+    letter: str, dimensions: tuple[int, ...]
+) -> None:
+    arrays = [*random(letter, 3, *dimensions[:-1]), random(letter, *dimensions)]
+    *_, expected, _ = run(gtsv(letter, *dimensions), *arrays)
+    x = run(perturbed(letter, *dimensions), *arrays)
+    assert_near(x, expected)
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_perturbed_systems_that_are_singular_give_the_null_vector(letter: str) -> None:
+    """-1, 2, -1 with free ends has the constant vector as its null space."""
+    one = np.ones(5, random(letter, 1).dtype)
+    diagonal = np.array([1, 2, 2, 2, 1], one.dtype)
+    b = random(letter, 5, 1)
+    x = run(perturbed(letter, 5, 1), -one, diagonal, -one, b)
+    assert np.isfinite(x).all()
+    assert_near(x / x[2], np.ones_like(x))
+
+
 def unpacked(reflectors: Any, taus: Any) -> Any:
     """The product of reflectors, of which column k starts below row k."""
     n = reflectors.shape[-1]

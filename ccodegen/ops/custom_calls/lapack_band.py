@@ -1,5 +1,6 @@
 """LAPACK's tridiagonal and nearly triangular matrices, as JAX calls for them on a CPU:
-`lapack_sgtsv_ffi`, `lapack_sgehrd_ffi`, `lapack_ssytrd_ffi` and their kin.
+`lapack_sgtsv_ffi`, `lapack_sgehrd_ffi`, `lapack_ssytrd_ffi` and their kin, and
+`tridiagonal_solve_perturbed_ffi`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,22 @@ def gtsv(instruction: Instruction) -> Call:
         results=(diagonal, diagonal, diagonal, b.array(b.rows, b.columns), b.array(type=S32)),
         scalars=(b.count, b.rows, b.columns),
         starts=((0, 0), (1, 1), (2, 2), (3, 3)),
+    )
+
+
+def gtsv_perturbed(instruction: Instruction) -> Call:
+    """x, of three diagonals and b. It is JAX's own, beside LAPACK's, and has no letter."""
+    b = matrices_of(instruction, 3, operands=4)
+    for number in range(3):
+        require_operand(instruction, number, b.array(b.rows))
+    return Call(
+        f"ccg_gtsv_perturbed_{b.type.text}",
+        "ccg_gtsv.h",
+        results=(b.array(b.rows, b.columns),),
+        scalars=(b.count, b.rows, b.columns),
+        starts=((0, 3),),
+        operands=(0, 1, 2),
+        work=((b.type, max(1, 3 * b.rows)),),
     )
 
 
@@ -73,3 +90,4 @@ for _letter, _type in TYPES.items():
     _hermitian = "hetrd" if _type.is_complex else "sytrd"
     for _name, _plan in {"gtsv": gtsv, "gehrd": gehrd, _hermitian: sytrd}.items():
         register_routine(f"lapack_{_letter}{_name}_ffi", of_types(_plan, _type))
+register_routine("tridiagonal_solve_perturbed_ffi", of_types(gtsv_perturbed, *TYPES.values()))

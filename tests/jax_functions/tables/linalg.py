@@ -31,6 +31,11 @@ def columns_turned(*places: int) -> Any:
     return after
 
 
+def magnitudes(result: Any) -> Any:
+    """Of Schur's form and its vectors, whose columns have phases of their own."""
+    return [abs(matrix) for matrix in result]
+
+
 def singular_vectors_turned(result: Any) -> Any:
     """Of (u, s, vh): the projector of each singular value."""
     if not isinstance(result, tuple):
@@ -201,8 +206,11 @@ SCIPY: Table = {
         use(a(4, 3), pivoting=True),
     ],
     "qr_multiply": lambda a: [use(a(4, 4), a(4, 4)), use(a(5, 3), a(3, 2), mode="left")],
-    "rsf2csf": lambda a: [use(_upper(a, 3), np.eye(3, dtype=a.dtype))],
-    "schur": lambda a: [use(a.definite(4, 4)), use(a.matrix(3, 3), output="complex")],
+    "rsf2csf": lambda a: [use(_upper(a, 3), np.eye(3, dtype=a.dtype)).then(magnitudes)],
+    "schur": lambda a: [
+        use(a.definite(4, 4)).then(magnitudes),
+        use(a.matrix(3, 3), output="complex").then(magnitudes),
+    ],
     "solve": lambda a: [*_system(a)[:2], use(a.definite(4, 4), a(4), assume_a="pos")],
     "solve_sylvester": lambda a: [use(_upper(a, 3), _upper(a, 2), a(3, 2))],
     "solve_triangular": lambda a: [
@@ -239,7 +247,7 @@ LAX: Table = {
         use(a(5, 3), full_matrices=False),
         use(a(4, 3), pivoting=True),
     ],
-    "schur": lambda a: [use(a.definite(4, 4)), use(a.matrix(3, 3))],
+    "schur": lambda a: [use(m).then(magnitudes) for m in (a.definite(4, 4), a.matrix(3, 3))],
     "svd": lambda a: [one.then(_lax_svd) for one in _decomposed(a)],
     "symmetric_product": lambda a: [use(a(4, 3), a.definite(4, 4), alpha=2.0, beta=0.5)],
     "triangular_solve": lambda a: [
