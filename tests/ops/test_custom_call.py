@@ -211,3 +211,49 @@ def test_an_unknown_target_is_refused_with_a_hint(run: Any) -> None:
         run(program())
     assert "ccodegen.register_custom_call('mine', …)" in caught.value.hint
     assert caught.value.location is not None and caught.value.location.line == 4
+
+
+GREATER = """HloModule m
+greater { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  i = s32[] parameter(2)
+  j = s32[] parameter(3)
+  ROOT r = pred[] compare(a, b), direction=GT }
+"""
+
+
+@pytest.mark.parametrize("target", ["ApproxTopK", "PartialReduce"])
+@pytest.mark.parametrize(("dimension", "size"), [(1, 3), (0, 2), (1, 7)])
+def test_approx_top_k_is_exact(target: str, dimension: int, size: int) -> None:
+    x = np.random.default_rng(0).permutation(20).astype(np.float32).reshape(4, 5)
+    shape = [4, 5]
+    shape[dimension] = size
+    result = ",".join(map(str, shape))
+    text = f"""{GREATER}ENTRY e {{ x = f32[4,5] parameter(0)
+      i = s32[4,5] iota(), iota_dimension={dimension}
+      low = f32[] constant(-inf)
+      none = s32[] constant(-1)
+      ROOT c = (f32[{result}], s32[{result}]) custom-call(x, i, low, none),
+        custom_call_target="{target}", called_computations={{greater}}, backend_config={{
+        aggregate_to_topk = true, recall_target = 0.95 : f32, reduction_dim = {dimension} : i64,
+        reduction_input_size_override = -1 : i64, top_k = {size} : i64}} }}"""
+    values, indices = ccodegen.evaluate(text, x)
+    first = range(min(size, x.shape[dimension]))
+    ordered = -np.sort(-x, axis=dimension)
+    np.testing.assert_array_equal(values.take(first, dimension), ordered.take(first, dimension))
+    assert (indices.take(range(len(first), size), dimension) == -1).all()
+    check(text, x)
+
+
+@pytest.mark.parametrize("name", ["mhlo.erf", "mhlo.asinh", "chlo.tan", "mhlo.cosh"])
+def test_ops_of_other_dialects(name: str) -> None:
+    text = program().replace("mine", name)
+    call = text.replace("custom-call(n)", f"{name.partition('.')[2]}(n)")
+    plain = call.partition(", custom_call_target")[0] + " }"
+    np.testing.assert_array_equal(ccodegen.evaluate(text, X), ccodegen.evaluate(plain, X))
+
+
+def test_top_k_of_other_dialects() -> None:
+    text = program("{k = 2 : i64, largest = false}", "(f32[2,2], s32[2,2])")
+    values, indices = ccodegen.evaluate(text.replace("mine", "mhlo.topk"), X)
+    assert values.tolist() == [[-2, -1], [-5, -4]] and indices.tolist() == [[2, 1], [2, 1]]
