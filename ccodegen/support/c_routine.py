@@ -36,6 +36,8 @@ from ccodegen.support.errors import InternalError
 from ccodegen.support.runtime_c import header_dir
 
 HEADERS = (
+    "ccg_gees.h",
+    "ccg_geev.h",
     "ccg_gehrd.h",
     "ccg_geqrf.h",
     "ccg_gesdd.h",

@@ -72,6 +72,12 @@ def reduced(a: Array) -> Array:
     return jsl.hessenberg(a, calc_q=True), jax.lax.linalg.tridiagonal(a + a.conj().T)
 
 
+def rebuilt(a: Array) -> Array:
+    """a, of its eigenvalues and eigenvectors: whatever their order and signs are."""
+    values, vectors = jnp.linalg.eig(a)
+    return (vectors * values) @ jnp.linalg.inv(vectors), jsl.sqrtm(a @ a)
+
+
 def heat(below: Array, diagonal: Array, above: Array, b: Array) -> Array:
     return jax.lax.linalg.tridiagonal_solve(below, diagonal, above, b)
 
@@ -96,6 +102,7 @@ PROGRAMS: list[tuple[Callable[..., Any], Callable[[Any], list[Array]]]] = [
     (jsl.lu, lambda t: [matrix(t, 4, 6)]),
     (jsl.expm, lambda t: [matrix(t, 3, 3)]),
     (reduced, lambda t: [matrix(t, 5, 5)]),
+    (rebuilt, lambda t: [definite(t, 4, 4) + matrix(t, 4, 4) / 8]),
     (heat, system),
 ]
 

@@ -23,7 +23,7 @@ LETTERS = [pytest.param(letter, id=name) for letter, name in TYPES.items()]
 FLAGS = [pytest.param(flags, id=f"flags{n}") for n, flags in enumerate((FAST, STRICT, SANITIZED))]
 GUARD = 64  # bytes
 
-# Numbers of pointers and of scalars of each routine.
+# Numbers of pointers and of scalars of each routine, for complex elements.
 ROUTINES = {
     "potrf": (3, 3),
     "getrf": (3, 3),
@@ -34,8 +34,11 @@ ROUTINES = {
     "gtsv": (5, 3),
     "gehrd": (4, 4),
     "sytrd": (6, 3),
+    "gees": (6, 2),
+    "geev": (7, 4),
 }
-HEADERS = ("potrf", "getrf", "geqrf", "gtsv", "gehrd")
+TWO_PARTS = ("gees", "geev")  # with one pointer more where eigenvalues of real matrices are written
+HEADERS = ("potrf", "getrf", "geqrf", "gtsv", "gehrd", "geev")
 
 
 @functools.cache
@@ -45,8 +48,9 @@ def library(flags: str) -> Any:
     lines = [f'#include "ccg_{name}.h"' for name in HEADERS]
     for name, (pointers, scalars) in ROUTINES.items():
         for element_type in TYPES.values():
-            names = [*(f"p{i}" for i in range(pointers)), *(f"n{i}" for i in range(scalars))]
-            kinds = ["void *"] * pointers + ["ptrdiff_t "] * scalars
+            count = pointers + (name in TWO_PARTS and element_type.startswith("f"))
+            names = [*(f"p{i}" for i in range(count)), *(f"n{i}" for i in range(scalars))]
+            kinds = ["void *"] * count + ["ptrdiff_t "] * scalars
             parameters = ", ".join(kind + n for kind, n in zip(kinds, names, strict=True))
             head = f"void run_{name}_{element_type}({parameters})"
             lines += [f"{head};", f"{head} {{ ccg_{name}_{element_type}({', '.join(names)}); }}"]
@@ -223,3 +227,24 @@ def test_sytrd(flags: str, letter: str, lower: int, n: int) -> None:
     expected = scipys(letter, name)(a, lower=lower)
     for mine, theirs in zip(got[:4], expected[:4], strict=True):
         assert_near(mine, np.asarray(theirs)[: len(mine)])
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("n", [1, 2, 5, 33])
+def test_gees_and_geev(flags: str, letter: str, n: int) -> None:
+    a = random(letter, n, n)
+    values = [zeros(letter, n)] * (1 if letter in "cz" else 2)
+    arrays = [a, a, *values, integers(1), integers(1), zeros(letter, 2 * n)]
+    form, vectors, *rest = run(flags, "gees", letter, arrays, 1, n)
+    assert rest[-2][0] == 0
+    assert_near(vectors @ form @ vectors.conj().T, a)
+    kind = {"s": "c", "d": "z"}.get(letter, letter)
+    square = zeros(kind, n, n)
+    work = [zeros(letter, 2 * n * n + 2 * n), zeros(kind, n)]
+    arrays = [*values, square, square, integers(1), a, *work]
+    *got, _, right, info, _, _, _ = run(flags, "geev", letter, arrays, 1, n, 1, 1)
+    w = got[0] if letter in "cz" else got[0] + DTYPES[kind](1j) * got[1]
+    assert info[0] == 0
+    assert_near(a @ right, right * w)
+    assert_near(np.sort_complex(w).real, np.sort_complex(np.linalg.eigvals(a)).real)

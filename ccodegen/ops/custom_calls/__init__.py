@@ -7,6 +7,7 @@ from ccodegen.ops.custom_calls import (
     lapack,
     lapack_band,
     lapack_eigen,
+    lapack_schur,
     markers,
     top_k,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "lapack",
     "lapack_band",
     "lapack_eigen",
+    "lapack_schur",
     "markers",
     "top_k",
 ]
