@@ -38,6 +38,9 @@ class Executable:
 
     A program whose root is a tuple gives a (nested) tuple. `exe(x, out=y)` writes into arrays of
     the caller's. A donated argument is overwritten and returned.
+
+    Arrays of dynamic shape (`f32[<=8]`) are as large as they are, up to their bound. Where there
+    are any, results cannot be written to `out`, and a donated one is copied, not overwritten.
     """
 
     def __init__(self, run: host.HostExecutable, stages: Callable[[], Build]) -> None:

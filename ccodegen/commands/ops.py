@@ -27,7 +27,8 @@ after-all add-dependency async-done async-start async-update bitcast call condit
 copy-done copy-start domain fusion get-tuple-element opt-barrier parameter tuple while
 """
 _REWRITTEN = """
-batch-norm-grad batch-norm-inference batch-norm-training custom-call rng-get-and-update-state
+batch-norm-grad batch-norm-inference batch-norm-training custom-call dynamic-reshape
+get-dimension-size rng-get-and-update-state set-dimension-size
 """
 
 
