@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import ccodegen.ops  # noqa: F401  (fills the registry)
+from ccodegen.hlo.dynamic import dynamic_dimensions
 from ccodegen.hlo.evaluate import evaluate, value_leaves
 from ccodegen.hlo.text import parse
 from ccodegen.hlo.verify import verify
@@ -61,6 +62,8 @@ def test_modules_stay_valid_and_print(part: int) -> None:
 def test_strict_passes_keep_the_bits(part: int) -> None:
     for corpus, case in cases(part, runnable=True):
         module = parse((corpus / case["hlo"]).read_text(encoding="utf-8"))
+        if dynamic_dimensions([module.entry.root.shape]):
+            continue  # their results get sizes: tests/ops/test_dynamic_shape.py compares such
         arguments = list(inputs(corpus / case["npz"], case))
         try:
             expected = evaluate(module, *arguments)
