@@ -165,9 +165,14 @@ class _Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         dynamic = self._static.others(args, kwargs)
         key = self._signature(args, kwargs, dynamic)
-        if key not in self._made:
-            self._made[key] = self._compile(args, kwargs)
-        return self._made[key](*dynamic)
+        try:
+            made = self._made.get(key)
+        except TypeError as error:
+            hint = "an array cannot be static; a tuple can"
+            raise InputError(f"a static argument has no hash: {error}", hint=hint) from None
+        if made is None:
+            made = self._made[key] = self._compile(args, kwargs)
+        return made(*dynamic)
 
     def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Any) -> Any:
         from jax import tree_util

@@ -85,3 +85,8 @@ def test_results_may_be_none_empty_or_numbers() -> None:
 
     assert_same_tree(jax.jit(function)(_X), ccodegen.jit(function)(_X))
     assert ccodegen.jit(lambda x: None)(_X) is None
+
+
+def test_static_arguments_need_a_hash() -> None:
+    with pytest.raises(ccodegen.InputError, match="static argument has no hash"):
+        ccodegen.jit(scaled, static_argnums=1)(_X, _X)
