@@ -152,7 +152,7 @@ CCG_INLINE float ccg_acos_f32(float x)
 }
 
 /* The angle of the point (x, y), in (-π, π]; of C99's special values, none is an error.
-   At most 1.6 ulp. */
+   At most 1.65 ulp. */
 CCG_INLINE float ccg_atan2_f32(float y, float x)
 {
     float a = ccg_abs_f32(x), b = ccg_abs_f32(y);
