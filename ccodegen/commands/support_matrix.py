@@ -53,7 +53,7 @@ Made by `ccodegen ops --markdown`; do not edit.
 ✓ the evaluator and C; E the evaluator alone; C in C alone; – neither yet; empty: HLO has no such \
 operation, or XLA does not define it. Where the types of a column differ, those of ✓ are named. \
 Each ✓ is tested by `tests/ops/test_types.py`: evaluator, interpreted loops and compiled C \
-give the same bits. An op of the last list has no element type, or needs the caller's hooks.
+give the same bits. The last ops need the caller's hooks.
 
 """
 _ACCURACY = """
@@ -130,7 +130,7 @@ def markdown(probes: Mapping[Key, Probe] | None = None) -> str:
     rows = [_row(head), _row(["---"] * len(head))]
     rows += [_row([op.opcode, *_cells(op, found)]) for op in all_ops() if texts(op)]
     others = ", ".join(op.opcode for op in all_ops() if not texts(op))
-    rows += ["", f"Without element type: {others}."] if others else []
+    rows += ["", f"Others: {others}."] if others else []
     accuracy = [_row(cells) for cells in _accuracy()]
     return "\n".join([_HEAD + "\n".join(rows), _ACCURACY + "\n".join(accuracy), ""])
 
