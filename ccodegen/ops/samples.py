@@ -1,7 +1,8 @@
 """A small module for each op, over any element type.
 
 The support matrix and the tests of types are made from these: an op takes an element type if the
-verifier accepts one of its samples of that type. Ops that ask the caller (infeed, send, …) have none.
+verifier accepts one of its samples of that type. Ops that ask the caller (infeed, send, …) have
+none.
 """
 
 from __future__ import annotations
