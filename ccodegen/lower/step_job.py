@@ -53,7 +53,8 @@ def likeness(step: Compute, memory: Memory) -> Hashable:
     numbers: dict[Storage, int] = {}
     places = tuple(numbers.setdefault(memory[v], len(numbers)) for v in values)
     shapes = tuple(o.shape for o in (*instruction.operands, instruction))
-    return instruction.op, instruction.attributes, constants, shapes, places
+    config = instruction.annotation("backend_config")
+    return instruction.op, instruction.attributes, config, constants, shapes, places
 
 
 def _computed(instruction: Instruction) -> Instruction:

@@ -128,6 +128,20 @@ def test_optimised_c_agrees(letter: str) -> None:
     check(gesdd(letter, 2, 4, 6, mode="S", name="gesvd"), np.ascontiguousarray(a[:, :4]))
 
 
+def test_calls_that_differ_in_their_configuration_alone() -> None:
+    a = random("s", 3, 3)
+    results = f"({text('s', 3, 3)}, {text('s', 3)}, s32[])"
+    call = 'custom-call(a), custom_call_target="lapack_ssyevd_ffi"'
+    lower, upper = (f"backend_config={{mode = 86 : ui8, uplo = {n} : ui8}}" for n in b"LU")
+    module = f"""ENTRY e {{ a = f32[3,3] parameter(0)
+  l = {results} {call}, {lower}
+  u = {results} {call}, {upper}
+  ROOT r = ({results}, {results}) tuple(l, u) }}"""
+    found = run(module, a)
+    for (_, values, _), uplo in zip(found, "LU", strict=True):
+        assert_near(values, np.linalg.eigvalsh(a, UPLO=uplo))
+
+
 @pytest.mark.parametrize(
     ("module", "message"),
     [
