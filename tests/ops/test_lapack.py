@@ -272,6 +272,11 @@ def test_targets_of_other_platforms() -> None:
     permuted = np.take_along_axis(a, rows[..., None], -2)
     assert_near(lower @ np.triu(factors)[..., :3, :], permuted)
     assert pivots.min() == 0
+    results = f"({text('z', 2, 3, 3)}, f64[2,3])"
+    eigh = program("Eigh", results, [text("z", 2, 3, 3)], '"1,0,100,1e-6"')
+    square = a[:, :3] + adjoint(a[:, :3])
+    vectors, values = run(eigh, np.tril(square))
+    assert_near(square @ vectors, vectors * values[:, None, :])
 
 
 @pytest.mark.parametrize(
@@ -281,6 +286,7 @@ def test_targets_of_other_platforms() -> None:
         (potrf("s", "L", 2, 3), r"takes square matrices, not f32\[2,3\]"),
         (program("lapack_sgetrf_ffi", "f32[2,2]", ["f32[2,2]"]), r"has as result \(f32\[2,2\],"),
         (program("lapack_dgetrf_ffi", "f32[2]", ["f32[2,2]"]), r"takes matrices of f64, not f32"),
+        (program("Eigh", "f32[2]", ["f32[2,2]"], '"x"'), r"has 'x' as first part"),
         (program("Qr", "f32[2]", ["f32[2]"]), r"takes matrices, not f32\[2\]"),
         (program("lapack_sgeqrf_ffi", "f32[2]", ["f32[2,2]"] * 2), r"takes 1 operands, not 2"),
     ],

@@ -82,19 +82,6 @@ def getrf(instruction: Instruction) -> Call:
     )
 
 
-def lu_decomposition(instruction: Instruction) -> Call:
-    """(l and u, pivots counted from 0, rows of a in their new order) of a."""
-    a = matrices_of(instruction, 0)
-    pivots = a.array(min(a.rows, a.columns), type=S32)
-    return Call(
-        f"ccg_lu_decomposition_{a.type.text}",
-        "ccg_getrf.h",
-        results=(a.array(a.rows, a.columns), pivots, a.array(a.rows, type=S32)),
-        scalars=(a.count, a.rows, a.columns),
-        starts=((0, 0),),
-    )
-
-
 def geqrf(instruction: Instruction) -> Call:
     """(r above reflectors, taus) of a."""
     a = matrices_of(instruction, 0)
@@ -208,11 +195,3 @@ for _letter, _type in TYPES.items():
     for _name, _plan in _plans.items():
         register_routine(f"lapack_{_letter}{_name}_ffi", of_types(_plan, _type))
     register_custom_call(CustomCallDef(f"lapack_{_letter}trsm_ffi", expand=expand_trsm))
-
-# What JAX writes where it does not know the platform, or knows it as a TPU.
-for _target, _plan in {
-    "LuDecomposition": lu_decomposition,
-    "Qr": geqrf,
-    "ProductOfElementaryHouseholderReflectors": orgqr,
-}.items():
-    register_routine(_target, of_types(_plan, *TYPES.values()))
