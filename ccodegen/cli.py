@@ -11,8 +11,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from ccodegen.commands import common, demo, export, inspect, ops, reduce, run, targets, verify
 from ccodegen.commands import compile as compile_command
-from ccodegen.commands import demo, export, inspect, ops, reduce, run, targets, verify
 from ccodegen.passes.context import debug_level
 from ccodegen.support.errors import CcodegenError, InternalError
 from ccodegen.support.version import VERSION
@@ -37,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit code."""
     args = _parser().parse_args(arguments)
     try:
+        common.load_plugins(getattr(args, "plugin", ()))
         return int(args.main(args))
     except InternalError as error:
         return _bug(error)

@@ -25,6 +25,7 @@ from ccodegen.hlo.ir import Module
 from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
 from ccodegen.loop import text as loop_text
 from ccodegen.ops.custom_call import has_user_targets, with_hosts
+from ccodegen.ops.host import check_io
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import IO, NO_IO
 from ccodegen.target import Target, load
@@ -114,6 +115,7 @@ def compile(
     if found is not None:
         return Executable(found, stages)
     made = stages()
+    check_io(made.optimized, io)
     structure = _structure(made.module.entry.root.shape)
     settings = Options(strict, structure, key=key, threads=threads, io=io)
     run = host.load(made.program, chosen, settings)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
+import runpy
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,7 +18,7 @@ from ccodegen.backend.build import Build, BuildOptions, Parameter, build, build_
 from ccodegen.frontends.read import read
 from ccodegen.loop import text as loop_text
 from ccodegen.loop.ir import Program
-from ccodegen.support.errors import InputError
+from ccodegen.support.errors import CcodegenError, InputError
 from ccodegen.target import load
 
 Array = np.ndarray[Any, Any]
@@ -77,8 +79,31 @@ def add_program(parser: argparse.ArgumentParser, target: str = "host") -> None:
         "--threads", type=_count, default=1, metavar="N", help="most threads of a call; default: 1"
     )
     group.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import this Python module, or .py file, first: it registers custom calls; may be"
+        " repeated",
+    )
+    group.add_argument(
         "--dump-dir", type=Path, metavar="DIR", help="write the program after each pass there"
     )
+
+
+def load_plugins(names: Sequence[str]) -> None:
+    """Imports modules by name or path. Raises InputError where that fails."""
+    for name in names:
+        try:
+            if name.endswith(".py"):
+                runpy.run_path(name)
+            else:
+                importlib.import_module(name)
+        except CcodegenError:
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise InputError(f"cannot import the plugin '{name}': {reason}") from error
 
 
 def add_start(parser: argparse.ArgumentParser, stages: Sequence[str] = STARTS) -> None:

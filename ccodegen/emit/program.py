@@ -11,7 +11,8 @@ from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, identifier
 from ccodegen.emit.steps import StepPrinter, arena_pointers, called_kernels, used_buffers
-from ccodegen.loop.ir import Argument, Buffer, Kernel, Program
+from ccodegen.loop.ir import Argument, Buffer, CallC, Kernel, Program
+from ccodegen.loop.rebuild import statements
 
 
 @dataclass
@@ -38,7 +39,8 @@ class ProgramPrinter:
         kernels = called_kernels(self.program.steps)
         used = set(used_buffers(self.program.steps))
         constants = [c for c in self.program.constants if c.buffer in used]
-        self.files = Names(f"{self.prefix}_{word}" for word in ("run", "args", "weights", "call"))
+        own_names = (f"{self.prefix}_{word}" for word in ("run", "args", "weights", "call"))
+        self.files = Names([*own_names, *_called_functions(kernels)])
         things: list[Kernel | Buffer] = [*kernels, *(c.buffer for c in constants)]
         for thing in things:
             self._file_name(thing)
@@ -95,3 +97,9 @@ class ProgramPrinter:
 
     def _file_name(self, thing: Kernel | Buffer) -> str:
         return self.files.name(thing, f"{self.prefix}_{identifier(thing.name)}")
+
+
+def _called_functions(kernels: Sequence[Kernel]) -> set[str]:
+    """The C functions that kernels call, whose names nothing may hide."""
+    inside = (s for kernel in kernels for s in statements(kernel.body))
+    return {s.function for s in inside if isinstance(s, CallC)}

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import ccodegen
+from ccodegen import cli
 from ccodegen.commands.demo import MODEL, drawings
+from ccodegen.ops import custom_call
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -72,3 +74,29 @@ def test_filter_is_a_convolution_over_all_blocks() -> None:
 
 def test_decoding_with_a_cache_is_attention() -> None:
     assert script("kv_cache/run.py").main() < 1e-5
+
+
+@pytest.fixture
+def own_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Custom calls that a test registers are gone after it."""
+    monkeypatch.setattr(custom_call, "_TARGETS", dict(custom_call._TARGETS))
+    monkeypatch.setattr(custom_call, "_BY_USER", set(custom_call._BY_USER))
+
+
+@pytest.mark.usefixtures("own_targets")
+def test_custom_calls_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script("custom_call/run.py").main(tmp_path / "firmware")
+    printed = capsys.readouterr().out
+    readme = (EXAMPLES / "custom_call" / "README.md").read_text()
+    levels = [line for line in printed.splitlines() if line.startswith("level")]
+    assert len(levels) == 4 and "\n".join(levels) in readme
+    assert (tmp_path / "firmware" / "runtime" / "biquad.h").is_file()
+
+
+@pytest.mark.usefixtures("own_targets")
+def test_a_plugin_registers_on_the_command_line(tmp_path: Path) -> None:
+    folder = EXAMPLES / "custom_call"
+    command = ["export", str(folder / "program.hlo"), "-o", str(tmp_path / "out")]
+    assert cli.main(command) == cli.INPUT_ERROR
+    assert cli.main([*command, "--plugin", str(folder / "plugin.py")]) == 0
+    assert cli.main([*command, "--plugin", "no.such.module"]) == cli.INPUT_ERROR
