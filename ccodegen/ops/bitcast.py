@@ -46,7 +46,8 @@ def _is_tiled(shape: ArrayShape) -> bool:
     return shape.layout is not None and "T(" in shape.layout.suffix
 
 
-def _check_unpadded(instruction: Instruction) -> None:
+def check_unpadded(instruction: Instruction) -> None:
+    """Raises UnsupportedError where tiles hold elements that one of the shapes does not have."""
     source, result = instruction.operands[0].array_shape, instruction.array_shape
     if _bits(source) != _bits(result):
         message = f"bitcast of {source} to {result}, whose tiles are padded"
@@ -54,7 +55,7 @@ def _check_unpadded(instruction: Instruction) -> None:
 
 
 def evaluate(evaluator: Any, instruction: Instruction, value: Array) -> Array:
-    _check_unpadded(instruction)
+    check_unpadded(instruction)
     source, result = instruction.operands[0].array_shape, instruction.array_shape
     memory = value.transpose(major_to_minor(source)).reshape(-1)
     memory = _reinterpreted(memory, result)
@@ -71,7 +72,7 @@ def _reinterpreted(memory: Array, result: ArrayShape) -> Array:
 
 
 def element(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
-    _check_unpadded(instruction)
+    check_unpadded(instruction)
     source, result = instruction.operands[0].array_shape, instruction.array_shape
     order = major_to_minor(result)
     position = linearize([index[d] for d in order], [result.dimensions[d] for d in order])

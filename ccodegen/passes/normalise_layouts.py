@@ -8,6 +8,7 @@ from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.layout import major_to_minor
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
+from ccodegen.ops.bitcast import check_unpadded
 from ccodegen.ops.build import derived, is_static, reshape, transpose
 from ccodegen.passes.context import PassContext
 
@@ -27,7 +28,10 @@ def normalise_layouts(module: Module, context: PassContext) -> Module:
 
 def _expand_bitcast(instruction: Instruction) -> Instruction:
     """The elements in physical order stay as they are: to it, into the new sizes, and from it."""
-    if instruction.op != "bitcast" or not _is_plain(instruction):
+    if instruction.op != "bitcast" or not _has_known_sizes(instruction):
+        return instruction
+    check_unpadded(instruction)
+    if not _is_plain(instruction):
         return instruction
     (operand,) = instruction.operands
     source, target = operand.array_shape, instruction.array_shape
@@ -48,12 +52,13 @@ def _reinterpreted(instruction: Instruction, operand: Instruction) -> Instructio
     return transpose(instruction, resized, sorted(range(len(order)), key=order.__getitem__))
 
 
-def _is_plain(instruction: Instruction) -> bool:
+def _has_known_sizes(instruction: Instruction) -> bool:
     shapes = (instruction.shape, instruction.operands[0].shape)
-    arrays = [s for s in shapes if isinstance(s, ArrayShape)]
-    if len(arrays) != 2 or not is_static(instruction):
-        return False
-    a, b = arrays
+    return all(isinstance(s, ArrayShape) for s in shapes) and is_static(instruction)
+
+
+def _is_plain(instruction: Instruction) -> bool:
+    a, b = instruction.operands[0].array_shape, instruction.array_shape
     return a.size == b.size and a.element_type.bits == b.element_type.bits
 
 

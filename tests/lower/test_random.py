@@ -28,7 +28,7 @@ _NOT_MADE = frozenset({
 })  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", [Mode.STRICT, Mode.EXACT, Mode.LOOSE])
 def test_random_modules(mode: Mode) -> None:
     messages: list[Started | Found] = []
     batch.run([Trial(seed, mode) for seed in range(COUNT)], batch.FAST, messages.append)

@@ -35,7 +35,8 @@ def main() -> int:
     if args.xla:
         from tests.random_modules.xla import run as run_xla
 
-        campaign.work, campaign.modes = run_xla, (Mode.EXACT,)
+        campaign.work, campaign.modes = run_xla, (Mode.XLA,)
+        campaign.ends_are_refusals = True
     else:
         _warm_up()
     campaign.run()

@@ -85,7 +85,7 @@ def _compile_and_run(
     chosen: Sequence[tuple[Trial, Prepared]], compilation: Compilation, report: Report
 ) -> None:
     """One library; where it does not compile, one for each trial, to find the culprit."""
-    is_exact = chosen[0][0].mode is Mode.EXACT
+    is_exact = chosen[0][0].mode.is_exact
     more = compilation.exact_flags if is_exact else ("-ffp-contract=off",)
     report(Started(chosen[0][0]))
     try:

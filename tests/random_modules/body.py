@@ -27,7 +27,7 @@ Kind: TypeAlias = Callable[["Body"], Instruction]
 
 class Maker:
     """What the computations of one module share. `kinds`: what may be added to a body; to a
-    function of scalars, `scalar_kinds`."""
+    function of scalars, `scalar_kinds`. `neutral`: folds begin with values that change nothing."""
 
     def __init__(
         self,
@@ -35,8 +35,9 @@ class Maker:
         exact: bool,
         kinds: Sequence[Kind],
         scalar_kinds: Sequence[Kind],
+        neutral: bool = False,
     ) -> None:
-        self.random, self.exact = source, exact
+        self.random, self.exact, self.neutral = source, exact, neutral
         self.kinds, self.scalar_kinds = kinds, scalar_kinds
         self.names = 0
 

@@ -25,7 +25,7 @@ class Campaign:
     """Seeds from `first` on, so many; each is tried in one of the modes, by turns.
 
     `folder` gets the text and the message of each find, and how far the campaign is, from where
-    it goes on when it is run again.
+    it goes on when it is run again. `ends_are_refusals`: a trial that ends the process is not a find.
     """
 
     first: int
@@ -34,6 +34,7 @@ class Campaign:
     compilations: Sequence[Compilation]
     folder: Path
     work: Work = batch.run
+    ends_are_refusals: bool = False
     size: int = 60
     finds: list[Found] = field(default_factory=list)
     refused: int = 0
@@ -46,7 +47,8 @@ class Campaign:
             seeds = range(self.first + done, self.first + min(done + self.size, self.count))
             trials = [Trial(seed, self.modes[seed % len(self.modes)]) for seed in seeds]
             turn = done // self.size % len(self.compilations)
-            self._keep(isolated(self.work, trials, self.compilations[turn]))
+            found = isolated(self.work, trials, self.compilations[turn], self.ends_are_refusals)
+            self._keep(found)
             done += len(trials)
             self._note(done, (done - start) / (time.monotonic() - began))
 
@@ -84,7 +86,11 @@ class Campaign:
 
 
 def isolated(
-    work: Work, trials: Sequence[Trial], compilation: Compilation, seconds: float = SECONDS
+    work: Work,
+    trials: Sequence[Trial],
+    compilation: Compilation,
+    ends_are_refusals: bool = False,
+    seconds: float = SECONDS,
 ) -> list[Found]:
     """What a batch finds; trials that end or hang the process are finds, the others run again."""
     found: dict[Trial, Found] = {}
@@ -103,7 +109,7 @@ def isolated(
         what = f"no result in {seconds} seconds" if process.is_alive() else ended
         process.kill()
         process.join()
-        found[culprit] = Found(culprit, what)
+        found[culprit] = Found(culprit, what, ends_are_refusals)
         left.remove(culprit)
     return list(found.values())
 

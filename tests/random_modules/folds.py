@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from ccodegen.hlo.attributes import Window, WindowDimension
-from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.ir import Computation, Instruction
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.support.errors import InputError
 from tests.random_modules.body import S32, Body
 from tests.random_modules.functions import combiner, larger_first, scalar_op, selector
 
@@ -13,12 +18,33 @@ def reduce(body: Body) -> Instruction:
     rank, element_type = value.array_shape.rank, value.array_shape.element_type
     dimensions = body.random.sample(range(rank), body.random.randint(0, rank))
     function = combiner(body, element_type)
-    initial = body.scalar(element_type)
+    initial = _initial(body, function, element_type)
     return body.op("reduce", value, initial, dimensions=tuple(dimensions), to_apply=function)
+
+
+def _initial(body: Body, function: Computation, element_type: ElementType) -> Instruction:
+    """Any value; where only such will do, one that changes nothing."""
+    if not body.maker.neutral:
+        return body.scalar(element_type)
+    value = _neutral(function.root.op, element_type)
+    return body.builder.constant(value, ArrayShape(element_type))
+
+
+def _neutral(op: str, element_type: ElementType) -> float:
+    if op not in ("and", "minimum", "maximum") or element_type.is_complex:
+        return 0
+    if element_type.is_float:
+        return math.inf if op == "minimum" else -math.inf
+    signed = element_type.kind is Kind.SIGNED
+    least = -(1 << (element_type.bits - 1)) if signed else 0
+    most = (1 << (element_type.bits - signed)) - 1
+    return {"and": -1 if signed else most, "minimum": most, "maximum": least}[op]
 
 
 def arg_maximum(body: Body) -> Instruction:
     """A reduce of two operands: the larger value, and its number."""
+    if body.maker.neutral:
+        raise InputError("whether a number counts depends on what it goes with")
     value = body.any(1, lambda t: not t.is_complex)
     shape = value.array_shape
     axis = body.random.randrange(shape.rank)
@@ -43,7 +69,7 @@ def normalise(body: Body) -> Instruction:
     dimensions = tuple(sorted(body.random.sample(range(rank), body.random.randint(1, rank))))
     kept = tuple(d for d in range(rank) if d not in dimensions)
     function = scalar_op(body, body.random.choice(("add", "maximum")), shape.element_type)
-    initial = body.scalar(shape.element_type)
+    initial = _initial(body, function, shape.element_type)
     total = body.op("reduce", value, initial, dimensions=dimensions, to_apply=function)
     if body.chance(0.5):
         total = body.op(body.random.choice(("negate", "sign")), total)
@@ -60,11 +86,12 @@ def reduce_window(body: Body) -> Instruction:
     value = body.any(1)
     element_type = value.array_shape.element_type
     dimensions = tuple(window_dimension(body, n) for n in value.array_shape.dimensions)
+    function = combiner(body, element_type)
     return body.op(
         "reduce-window",
         value,
-        body.scalar(element_type),
-        to_apply=combiner(body, element_type),
+        _initial(body, function, element_type),
+        to_apply=function,
         window=Window(dimensions),
     )
 

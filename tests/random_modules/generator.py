@@ -31,6 +31,8 @@ _EXACT: list[Kind] = [
     algorithms.sort, algorithms.topk, control.loop, control.conditional, control.call,
     control.marker, elementwise.map_,
 ]  # fmt: skip
+# XLA knows layouts of its own only, and few of the markers.
+_FOR_XLA = [kind for kind in _EXACT if kind not in (movement.laid_out, control.marker)]
 _INEXACT: list[Kind] = [
     *_EXACT, *_COMMON, elementwise.bitcast_convert, elementwise.reduce_precision,
     algorithms.cholesky, algorithms.triangular_solve, algorithms.fft, algorithms.batch_norm,
@@ -42,14 +44,18 @@ _SCALARS: list[Kind] = [
 ]  # fmt: skip
 
 
-def random_module(seed: int, exact: bool = False, steps: int = 12) -> Module:
+def random_module(
+    seed: int, exact: bool = False, steps: int = 12, for_xla: bool = False
+) -> Module:
     """The module of this seed, of about so many instructions at most.
 
     An exact one computes with small integers in whatever type, so that no order of operations
-    changes a result (`values.small_integers` are arguments for it).
+    changes a result (`values.small_integers` are arguments for it). `for_xla`: an exact one of what
+    XLA:CPU takes; folds begin with values that change nothing, as it believes of all.
     """
     source = random.Random(seed)
-    maker = Maker(source, exact, _EXACT if exact else _INEXACT, _SCALARS)
+    kinds = _FOR_XLA if for_xla else _EXACT if exact else _INEXACT
+    maker = Maker(source, exact or for_xla, kinds, _SCALARS, for_xla)
     return module(_entry(Body(maker, "entry"), steps), f"random_{seed}")
 
 

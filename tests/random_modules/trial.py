@@ -22,12 +22,18 @@ class Mode(enum.Enum):
 
     STRICT: any module in strict mode; all ways agree to the bit. EXACT: one of small integers in
     default mode; all ways agree within tolerance. LOOSE: any module in default mode, where sums may
-    be ordered as it likes; the C has the bits of the loop program that it is made of.
+    be ordered as it likes; the C has the bits of the loop program that it is made of. XLA: an exact
+    one of what XLA:CPU gives HLO's meaning.
     """
 
     STRICT = "strict"
     EXACT = "exact"
     LOOSE = "loose"
+    XLA = "xla"
+
+    @property
+    def is_exact(self) -> bool:
+        return self in (Mode.EXACT, Mode.XLA)
 
 
 @dataclass(frozen=True)
@@ -40,13 +46,14 @@ class Trial:
         return f"{self.mode.value}-{self.seed}"
 
     def text(self) -> str:
-        return random_module(self.seed, self.mode is Mode.EXACT).to_text()
+        for_xla = self.mode is Mode.XLA
+        return random_module(self.seed, self.mode.is_exact, for_xla=for_xla).to_text()
 
     def case(self) -> Case:
         """The module, read back from its text, so that the text is all that a find needs."""
         module = parse(self.text(), f"{self.name}.hlo")
         verify(module)
-        given = arguments(module, self.seed, self.mode is Mode.EXACT)
+        given = arguments(module, self.seed, self.mode.is_exact)
         donate = donatable(module) if self.seed % 3 == 0 else ()
         return Case(module, given, self.mode is Mode.STRICT, donate)
 

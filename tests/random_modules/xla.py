@@ -14,7 +14,8 @@ from tests.three_ways import assert_close
 
 
 def run(trials: Sequence[Trial], compilation: Compilation, report: Report) -> None:
-    """Reports where they differ; `refused` where XLA does not take the module."""
+    """Reports where they differ; `refused` where XLA does not take the module. Where XLA ends the
+    process, the campaign says so."""
     for trial in trials:
         report(Started(trial))
         text = trial.text()
