@@ -98,7 +98,8 @@ def converted(source: ElementType, target: ElementType) -> str:
         return _converted_from_float(source, target)
     if target.kind is Kind.PRED:
         return "{0} != 0"
-    if source.kind is Kind.PRED or target.bits >= 8:
+    holds_one = target is not ElementType.S1
+    if target.bits >= 8 or (source.kind is Kind.PRED and holds_one):
         return _cast(target, "{0}")
     return f"ccg_wrap_{target.text}((int32_t){{0}})"
 

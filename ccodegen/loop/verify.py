@@ -122,8 +122,9 @@ class _Checker:
             self._require(fits, message)
             writes = given in self._read_only and parameter in self._written[kernel]
             self._require(not writes, f"{kernel.name} writes {given.name}, which is read-only")
-        written = [parameter in self._written[kernel] for parameter in kernel.buffers]
-        for (a, writes_a), (b, writes_b) in combinations(zip(call.buffers, written, strict=True), 2):
+        written = (parameter in self._written[kernel] for parameter in kernel.buffers)
+        pairs = combinations(zip(call.buffers, written, strict=True), 2)
+        for (a, writes_a), (b, writes_b) in pairs:
             apart = not (writes_a or writes_b) or not overlap(a, b)
             self._require(apart, f"{a.name} and {b.name} overlap in {kernel.name}")
 

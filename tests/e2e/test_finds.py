@@ -125,3 +125,19 @@ def test_products_of_complex_numbers_are_not_contracted() -> None:
     """gcc 12 fuses their sums and differences in spite of -ffp-contract=off."""
     flags = load("x86-64").compile_flags(strict=True)
     assert {"-mno-fma", "-mno-avx512f"} <= set(flags)
+
+
+def test_true_as_an_integer_of_one_bit() -> None:
+    """It is -1; C kept a 1, which is larger than 0."""
+    check(
+        """
+ENTRY e {
+  x = pred[2] parameter(0)
+  zero = s1[] constant(0)
+  zeros = s1[2] broadcast(zero), dimensions={}
+  y = s1[2] convert(x)
+  ROOT m = s1[2] maximum(y, zeros)
+}""",
+        np.array([True, False]),
+        strict=True,
+    )

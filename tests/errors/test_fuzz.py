@@ -12,6 +12,7 @@ from ccodegen.backend.build import BuildOptions, build
 from ccodegen.frontends.read import read
 from ccodegen.support.errors import InputError, UnsupportedError
 from ccodegen.target import load
+from tests.random_modules import random_module
 from tests.shared import corpus_dir
 
 PROGRAM = """HloModule sample, input_output_alias={ {1}: (0, {}, may-alias) }
@@ -102,6 +103,12 @@ def test_words_of_the_grammar_in_any_order(words: list[str]) -> None:
 @given(st.text(max_size=200))
 def test_any_text(text: str) -> None:
     attempt(text + "\n")
+
+
+@settings(max_examples=150, deadline=None, database=None)
+@given(st.integers(0, 10**6), st.randoms(use_true_random=False))
+def test_mutated_random_module(seed: int, source: random.Random) -> None:
+    attempt(mutated(random_module(seed).to_text(), source))
 
 
 @pytest.mark.parametrize("seed", range(4))

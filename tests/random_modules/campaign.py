@@ -25,7 +25,7 @@ class Campaign:
     """Seeds from `first` on, so many; each is tried in one of the modes, by turns.
 
     `folder` gets the text and the message of each find, and how far the campaign is, from where
-    it goes on when it is run again. `ends_are_refusals`: a trial that ends the process is not a find.
+    it goes on when it is run again. `ends_are_refusals`: a trial that ends the process is no find.
     """
 
     first: int
