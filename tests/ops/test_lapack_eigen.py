@@ -128,6 +128,17 @@ def test_optimised_c_agrees(letter: str) -> None:
     check(gesdd(letter, 2, 4, 6, mode="S", name="gesvd"), np.ascontiguousarray(a[:, :4]))
 
 
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("uplo", "LU")
+def test_eigenvectors_as_jax_asks_for_them_on_a_tpu(letter: str, uplo: str) -> None:
+    a = random(letter, 2, 3, 3)
+    results = f"({text(letter, 2, 3, 3)}, {text(REAL[letter], 2, 3)})"
+    config = f'"{"UL".index(uplo)},1,100,1e-6"'
+    vectors, values = run(program("Eigh", results, [text(letter, 2, 3, 3)], config), a)
+    assert_near(hermitian(a, uplo) @ vectors, vectors * values[..., None, :])
+    assert_orthonormal(vectors)
+
+
 def test_calls_that_differ_in_their_configuration_alone() -> None:
     a = random("s", 3, 3)
     results = f"({text('s', 3, 3)}, {text('s', 3)}, s32[])"
@@ -146,6 +157,10 @@ def test_calls_that_differ_in_their_configuration_alone() -> None:
     ("module", "message"),
     [
         (heevd("s", 2, 3), r"takes square matrices, not f32\[2,3\]"),
+        (
+            program("Eigh", "(f32[2,2], f32[2])", ["f32[2,2]"], '"x"'),
+            "backend_config 'x', which does not begin with 0 or 1",
+        ),
         (heevd("s", 2, 2, uplo="X"), r"has uplo = 88, which is none of L, U"),
         (heevd("d", 2, 2).replace("dsy", "ssy"), r"takes matrices of f32, not f64"),
         (gesdd("s", 2, 3, mode="Z"), r"has mode = 90, which is none of A, S, N, O"),

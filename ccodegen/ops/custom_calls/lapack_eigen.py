@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape, TupleShape
+from ccodegen.ops.backend_config import backend_config_text
 from ccodegen.ops.custom_calls.lapack import S32, TYPES, letter, of_types, square_of
-from ccodegen.ops.custom_calls.routine import Call, Matrices, matrices_of, register_routine
+from ccodegen.ops.custom_calls.routine import (
+    Call,
+    Matrices,
+    matrices_of,
+    refusal,
+    register_routine,
+)
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import UnsupportedError
 
@@ -30,6 +37,28 @@ def heevd(instruction: Instruction) -> Call:
         scalars=(a.count, a.rows, int(lower), int(vectors)),
         starts=((0, 0),),
         work=((a.type, max(1, 3 * a.rows)),),
+    )
+
+
+def eigh(instruction: Instruction) -> Call:
+    """(eigenvectors, eigenvalues) of a, always sorted.
+
+    The configuration is "lower,sort,sweeps,tolerance", of which the last two are for Jacobi's
+    method.
+    """
+    a = square_of(instruction)
+    config = backend_config_text(instruction)
+    lower = config.split(",")[0].strip()
+    if lower not in ("0", "1"):
+        message = f"has backend_config '{config}', which does not begin with 0 or 1"
+        raise refusal(instruction, message)
+    return Call(
+        f"ccg_heevd_{a.type.text}",
+        "ccg_heevd.h",
+        results=(a.array(a.rows, a.rows), a.array(a.rows, type=_real(a))),
+        scalars=(a.count, a.rows, int(lower), 1),
+        starts=((0, 0),),
+        work=((S32, max(1, a.count)), (a.type, max(1, 3 * a.rows))),
     )
 
 
@@ -74,3 +103,6 @@ for _letter, _type in TYPES.items():
     _prefix = "he" if _type.is_complex else "sy"
     for _name, _plan in {f"{_prefix}evd": heevd, "gesdd": gesdd, "gesvd": gesdd}.items():
         register_routine(f"lapack_{_letter}{_name}_ffi", of_types(_plan, _type))
+
+# What JAX writes for a TPU.
+register_routine("Eigh", of_types(eigh, *TYPES.values()))
