@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ccodegen.backend.signature import Signature, Slot, Structure, leaves
-from ccodegen.support.element_type import Kind, from_dtype
+from ccodegen.support.element_type import Kind, array_text, from_dtype
 from ccodegen.support.errors import InputError
 
 Array = np.ndarray[Any, Any]
@@ -218,11 +218,7 @@ def _check(array: Array, slot: Slot, name: str) -> None:
 def _kind(value: Any) -> str:
     if not isinstance(value, np.ndarray):
         return f"a {type(value).__name__}"
-    dimensions = ",".join(map(str, value.shape))
-    try:
-        return f"{from_dtype(value.dtype).text}[{dimensions}]"
-    except KeyError:
-        return f"{value.dtype}[{dimensions}]"
+    return array_text(value)
 
 
 def _apart(arrays: list[Array], slots: Sequence[Slot]) -> list[Array]:

@@ -22,6 +22,7 @@ import jax.scipy.linalg as jsl
 from jax.lax.linalg import SvdAlgorithm
 
 import ccodegen
+from tests.e2e.agreement import Example, assert_agrees
 from tests.e2e.test_linear_algebra import definite, matrix
 from tests.test_export import needs
 
@@ -104,6 +105,17 @@ def test_program(function: Any, arguments: Any, dtype: Any) -> None:
     tolerance = 1e-4 if dtype in (np.float32, np.complex64) else 1e-11
     for mine, theirs in zip(got, expected, strict=True):
         np.testing.assert_allclose(np.asarray(mine), theirs, tolerance, tolerance)
+
+
+def put_together(a: Array) -> Array:
+    u, s, vt = jnp.linalg.svd(a, full_matrices=False)
+    return s, u * s @ vt
+
+
+@pytest.mark.parametrize("function", [eigen, put_together])
+def test_what_jax_writes_for_a_tpu(function: Any) -> None:
+    given = definite(np.float32, 2, 4, 4) if function is eigen else matrix(np.float32, 4, 3)
+    assert_agrees(Example(function, (given,), platform="tpu"))
 
 
 @pytest.mark.parametrize("strict", [False, True])

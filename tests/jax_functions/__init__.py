@@ -4,8 +4,8 @@
 
     listing.py   the functions, read from the modules
     arrays.py    arrays of one element type to call them with
-    samples.py   calls of a function: from its signature, or from tables/ where that does not say
-    compare.py   whether two results agree
+    samples.py   calls of a function: from its signature, or from tables/ where it does not say
+    compare.py   whether two results agree; departures.py  where they differ for a reason
     outcome.py   runs a function in a type: agrees, is not taken by JAX, is unsupported, differs
     page.py      docs/jax.md
 """

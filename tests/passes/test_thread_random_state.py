@@ -69,7 +69,7 @@ def test_loops_draw_anew_each_turn(strict):
 @pytest.mark.parametrize("choice", [False, True])
 def test_branches_calls_and_fusions_draw_in_order(choice):
     check(BRANCHES, np.bool_(choice), np.ones(3, np.float32), strict=True)
-    c, d, f, s = evaluate(module_of(BRANCHES), np.bool_(choice), np.ones(3, np.float32))
+    _c, d, f, s = evaluate(module_of(BRANCHES), np.bool_(choice), np.ones(3, np.float32))
     assert not np.array_equal(d, f)
     assert s.tolist() == [INITIAL + 5 + 5 + (7 + 1 if choice else 0), 0]
 
