@@ -5,7 +5,7 @@
    none by the compiler (-ffp-contract=off). CCG_SET_OPTIONS asks gcc for the options that loops
    over float functions need to vectorise, for builds whose flags are not ours.
 
-   Nothing but sqrt, floor, rint and fabs comes from <math.h>: they are exact everywhere. */
+   Nothing but sqrt, floor, ceil, rint and fabs comes from <math.h>: they are exact everywhere. */
 #ifndef CCG_BASE_H
 #define CCG_BASE_H
 
@@ -24,12 +24,10 @@
 #if defined(__GNUC__) && !defined(CCG_PLAIN)
 #define CCG_UNUSED __attribute__((unused))
 #define CCG_ALIGNED(n) __attribute__((aligned(n)))
-#define CCG_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define CCG_RESTRICT __restrict
 #else
 #define CCG_UNUSED
 #define CCG_ALIGNED(n)
-#define CCG_UNLIKELY(x) (x)
 #define CCG_RESTRICT restrict
 #endif
 #define CCG_INLINE CCG_UNUSED static inline

@@ -55,7 +55,7 @@ CCG_INLINE uint8_t ccg_pred_from_f64(double x)
 
 /* Rounds to a float with so many bits of exponent (1 to 8) and mantissa (0 to 23): to nearest even;
    what is too large gives infinity, what is below the least normal number a zero. Without mantissa
-   bits NaN becomes infinity. */
+   bits any NaN becomes +infinity, as its sign is of no account. */
 CCG_INLINE float ccg_reduce_precision_f32(float x, uint32_t exponent_bits, uint32_t mantissa_bits)
 {
     uint32_t drop = mantissa_bits < 23u ? 23u - mantissa_bits : 0u;
@@ -67,8 +67,8 @@ CCG_INLINE float ccg_reduce_precision_f32(float x, uint32_t exponent_bits, uint3
     uint32_t exponent = rounded >> 23;
     rounded = exponent > 127u + reach ? 0x7f800000u : rounded;
     rounded = exponent_bits < 8u && exponent <= 127u - reach ? 0u : rounded;
-    rounded = magnitude > 0x7f800000u ? (mantissa_bits != 0 ? magnitude : 0x7f800000u) : rounded;
-    return ccg_f32_bits(sign | rounded);
+    uint32_t nan = mantissa_bits != 0 ? bits : 0x7f800000u;
+    return ccg_f32_bits(magnitude > 0x7f800000u ? nan : sign | rounded);
 }
 
 /* The same for 1 to 11 bits of exponent and 0 to 52 of mantissa. */
@@ -84,8 +84,8 @@ CCG_INLINE double ccg_reduce_precision_f64(double x, uint32_t exponent_bits, uin
     uint64_t exponent = rounded >> 52;
     rounded = exponent > 1023u + reach ? infinity : rounded;
     rounded = exponent_bits < 11u && exponent <= 1023u - reach ? 0u : rounded;
-    rounded = magnitude > infinity ? (mantissa_bits != 0 ? magnitude : infinity) : rounded;
-    return ccg_f64_bits(sign | rounded);
+    uint64_t nan = mantissa_bits != 0 ? bits : infinity;
+    return ccg_f64_bits(magnitude > infinity ? nan : sign | rounded);
 }
 
 #endif

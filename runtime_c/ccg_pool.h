@@ -68,13 +68,19 @@ CCG_INLINE ptrdiff_t ccg_pool_take(ccg_pool *pool, size_t call)
     return -1;
 }
 
+/* The first turn of a share: count·share/shares, without overflow on the way. */
+CCG_INLINE ptrdiff_t ccg_pool_turn(const ccg_pool *pool, ptrdiff_t share)
+{
+    const ptrdiff_t whole = pool->count / pool->shares, rest = pool->count % pool->shares;
+    return whole * share + rest * share / pool->shares;
+}
+
 /* Does shares of this call until all are taken. */
 CCG_INLINE void ccg_pool_work(ccg_pool *pool, size_t call)
 {
     ptrdiff_t share;
     while ((share = ccg_pool_take(pool, call)) >= 0) {
-        const ptrdiff_t count = pool->count, shares = pool->shares;
-        pool->part(pool->context, count * share / shares, count * (share + 1) / shares);
+        pool->part(pool->context, ccg_pool_turn(pool, share), ccg_pool_turn(pool, share + 1));
         __atomic_sub_fetch(&pool->left, 1, __ATOMIC_RELEASE);
     }
 }

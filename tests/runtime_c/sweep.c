@@ -1,7 +1,7 @@
 /* The largest errors of one function of runtime_c, in both modes, against a wider reference.
 
-   -DT= the float type, -DWIDE= the reference's, -DARITY=1 or 2, -DREFERENCE= an expression in x (and
-   y) of the type WIDE. `sweep BEGIN END STEP`: over every STEP-th of the floats whose bits lie
+   -DT= the float type, -DWIDE= the reference's, "-DREFER(a,b)=" an expression of that type in one or
+   two arguments. `sweep BEGIN END STEP`: over every STEP-th of the floats whose bits lie
    between; `sweep COUNT`: over COUNT drawn arguments and the special ones. Prints for each mode the
    error in ulp and the arguments; infinite where a special value is not the reference's. */
 #include "ccg_base.h"

@@ -34,6 +34,8 @@ UNARY = {
     "logistic": "1 / (1 + exp(-a))",
     "rsqrt": "1 / sqrt(a)",
     "abs": "fabs(a)",
+    "negate": "-a",
+    "is_finite": "a - a == 0",
     "sign": "a == 0 || a != a ? a : copysign(1, a)",
     "round_nearest_even": "rint(a)",
     "round_nearest_afz": "round(a)",
@@ -44,7 +46,7 @@ BINARY = {
     "remainder": "fmod(a, b)",
     "hypot": "hypot(a, b)",
 }
-CALLS = {"hypot": "ccg_abs_{c}(ccg_complex_{c}((x), (y)))"}
+CALLS = {"hypot": "ccg_abs_{c}(ccg_complex_{c}((x), (y)))", "negate": "-(x)"}
 COMPLEX = {"f32": "c64", "f64": "c128"}
 
 

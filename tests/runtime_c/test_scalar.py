@@ -190,6 +190,13 @@ def test_reduce_precision_rounds_as_the_narrow_type_does() -> None:
     assert flushed.tolist() == [0.0, 0.0] and np.signbit(flushed).tolist() == [False, True]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_reduce_precision_without_mantissa_makes_any_nan_positive_infinity(dtype: Any) -> None:
+    x = np.array([np.nan, -np.nan], dtype)
+    name = f"ccg_reduce_precision_f{x.itemsize * 8}"
+    assert call(name, x, np.uint32(5), np.uint32(0)).tolist() == [np.inf, np.inf]
+
+
 def test_clang_agrees() -> None:
     a, b = np.array(pairs("s32"), np.int32).T
     for operator in BINARY:
