@@ -19,7 +19,6 @@ from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.product import Product
-from ccodegen.lower.strides import stride_along
 from ccodegen.support.element_type import ElementType
 
 # Below this many multiplications packing costs more than it saves.
@@ -217,14 +216,10 @@ def _direct(product: Product) -> tuple[Buffer, int, int] | None:
         if not isinstance(value, Load):
             return None
         (place,) = builder.simplify((linearize(value.indices, value.buffer.dimensions),))
-        steps = [stride_along(Load(_flat(value.buffer), (place,)), v) for v in (i, k)]
-    if steps[0] is None or steps[1] is None:
+    steps = affine(place).terms
+    if not steps.keys() <= {i, k}:
         return None
-    return value.buffer, steps[0], steps[1]
-
-
-def _flat(buffer: Buffer) -> Buffer:
-    return Buffer(buffer.name, buffer.type, (buffer.size,))
+    return value.buffer, steps.get(i, 0), steps.get(k, 0)
 
 
 def _evenly(total: int, most: int) -> int:

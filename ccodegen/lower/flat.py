@@ -27,6 +27,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.linear import linearize
+from ccodegen.loop.parts import operands, variables
 from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
 from ccodegen.loop.simplify_body import simplify_body
 
@@ -100,21 +101,9 @@ def _counts_together(expr: Expr, pair: tuple[Var, Var], extent: int) -> bool:
         total = affine(expr)
         if total.terms.get(pair[0], 0) != extent * total.terms.get(pair[1], 0):
             return False
-        return not any(t not in pair and _mentions(t, pair) for t in total.terms)
-    return all(_counts_together(e, pair, extent) for e in _parts(expr))
-
-
-def _mentions(expr: Expr, pair: tuple[Var, Var]) -> bool:
-    return expr in pair or any(_mentions(e, pair) for e in _parts(expr))
-
-
-def _parts(expr: Expr) -> tuple[Expr, ...]:
-    match expr:
-        case Apply(_, arguments, _):
-            return arguments
-        case Load(_, indices):
-            return indices
-    return ()
+        others = (t for t in total.terms if t not in pair)
+        return not any(var in pair for var in variables(*others))
+    return all(_counts_together(e, pair, extent) for e in operands(expr))
 
 
 def _with_one_index(body: Body, pair: tuple[Var, Var]) -> Body:

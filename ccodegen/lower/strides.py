@@ -5,6 +5,7 @@ from __future__ import annotations
 from ccodegen.loop.affine import affine
 from ccodegen.loop.ir import Apply, Expr, Load
 from ccodegen.loop.linear import linearize
+from ccodegen.loop.parts import parts
 
 
 def stride_along(value: Expr, variable: Expr) -> int | None:
@@ -15,7 +16,7 @@ def stride_along(value: Expr, variable: Expr) -> int | None:
     match value:
         case Load(buffer, indices):
             position = affine(linearize(indices, buffer.dimensions))
-            if any(t != variable and _mentions(t, variable) for t in position.terms):
+            if variable in parts(*(t for t in position.terms if t != variable)):
                 return None
             return abs(position.terms.get(variable, 0))
         case Apply(_, arguments, _):
@@ -23,10 +24,3 @@ def stride_along(value: Expr, variable: Expr) -> int | None:
             known = [s for s in strides if s is not None]
             return max(known, default=0) if len(known) == len(strides) else None
     return 0
-
-
-def _mentions(expr: Expr, variable: Expr) -> bool:
-    if expr == variable:
-        return True
-    inside = expr.arguments if isinstance(expr, Apply) else ()
-    return any(_mentions(e, variable) for e in inside)

@@ -115,6 +115,12 @@ KERNELS = {
       ROOT r = f32[40] reduce-window(x, z), window={size=40 pad=39_0}, to_apply=add""",
     "tiles": dense(17, 32, 40, "kn"),
     "tiles over what is packed": dense(40, 24, 17, "nk"),
+    "tiles over reversed rows": """x = f32[40,32] parameter(0)  w = f32[32,24] parameter(1)
+      r = f32[40,32] reverse(x), dimensions={0}
+      ROOT d = f32[40,24] dot(r, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}""",
+    "tiles over a reversed depth": """x = f32[40,32] parameter(0)  w = f32[32,24] parameter(1)
+      r = f32[40,32] reverse(x), dimensions={1}
+      ROOT d = f32[40,24] dot(r, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}""",
     "few rows: columns": dense(2, 9, 37, "kn"),
     "few columns: lanes": dense(5, 35, 3, "nk"),
     "plain": dense(3, 5, 2, "kn"),
@@ -144,6 +150,7 @@ def test_every_form_of_contraction_is_taken() -> None:
     """That the names above say what happens."""
     assert calls_tiles(compiled("tiles"))
     assert calls_tiles(compiled("tiles over what is packed"))
+    assert calls_tiles(compiled("tiles over reversed rows"))
     assert calls_tiles(compiled("convolution in tiles"))
     for name in ("few rows: columns", "few columns: lanes", "plain", "integers"):
         assert not calls_tiles(compiled(name)), name
