@@ -74,15 +74,16 @@ _BY_USER: set[str] = set()
 
 
 def register_custom_call(definition: CustomCallDef) -> CustomCallDef:
-    """Adds a target, or replaces what was known of it."""
+    """Adds a target that is built in. Each is registered once."""
+    assert definition.target not in _TARGETS, definition.target
     _TARGETS[definition.target] = definition
     return definition
 
 
 def register_by_user(definition: CustomCallDef) -> None:
-    """The same for what is no part of the package."""
+    """Adds a target that is no part of the package, or replaces what was known of it."""
     _BY_USER.add(definition.target)
-    register_custom_call(definition)
+    _TARGETS[definition.target] = definition
 
 
 def has_user_targets() -> bool:

@@ -157,10 +157,6 @@ def test_calls_that_differ_in_their_configuration_alone() -> None:
     ("module", "message"),
     [
         (heevd("s", 2, 3), r"takes square matrices, not f32\[2,3\]"),
-        (
-            program("Eigh", "(f32[2,2], f32[2])", ["f32[2,2]"], '"x"'),
-            "backend_config 'x', which does not begin with 0 or 1",
-        ),
         (heevd("s", 2, 2, uplo="X"), r"has uplo = 88, which is none of L, U"),
         (heevd("d", 2, 2).replace("dsy", "ssy"), r"takes matrices of f32, not f64"),
         (gesdd("s", 2, 3, mode="Z"), r"has mode = 90, which is none of A, S, N, O"),

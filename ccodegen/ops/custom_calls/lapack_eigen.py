@@ -8,16 +8,8 @@ from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape, TupleShape
-from ccodegen.ops.backend_config import backend_config_text
 from ccodegen.ops.custom_calls.lapack import S32, TYPES, letter, of_types, square_of
-from ccodegen.ops.custom_calls.routine import (
-    Call,
-    Matrices,
-    matrices_of,
-    refusal,
-    register_routine,
-)
-from ccodegen.support.element_type import ElementType
+from ccodegen.ops.custom_calls.routine import Call, Matrices, matrices_of, register_routine
 from ccodegen.support.errors import UnsupportedError
 
 
@@ -31,34 +23,12 @@ def heevd(instruction: Instruction) -> Call:
         "ccg_heevd.h",
         results=(
             a.array(a.rows, a.rows),
-            a.array(a.rows, type=_real(a)),
+            a.array(a.rows, type=a.type.component),
             a.array(type=S32),
         ),
         scalars=(a.count, a.rows, int(lower), int(vectors)),
         starts=((0, 0),),
         work=((a.type, max(1, 3 * a.rows)),),
-    )
-
-
-def eigh(instruction: Instruction) -> Call:
-    """(eigenvectors, eigenvalues) of a, always sorted.
-
-    The configuration is "lower,sort,sweeps,tolerance", of which the last two are for Jacobi's
-    method.
-    """
-    a = square_of(instruction)
-    config = backend_config_text(instruction)
-    lower = config.split(",")[0].strip()
-    if lower not in ("0", "1"):
-        message = f"has backend_config '{config}', which does not begin with 0 or 1"
-        raise refusal(instruction, message)
-    return Call(
-        f"ccg_heevd_{a.type.text}",
-        "ccg_heevd.h",
-        results=(a.array(a.rows, a.rows), a.array(a.rows, type=_real(a))),
-        scalars=(a.count, a.rows, int(lower), 1),
-        starts=((0, 0),),
-        work=((S32, max(1, a.count)), (a.type, max(1, 3 * a.rows))),
     )
 
 
@@ -77,7 +47,7 @@ def gesdd(instruction: Instruction) -> Call:
         "ccg_gesdd.h",
         results=(
             a.array(a.rows, a.columns),
-            a.array(least, type=_real(a)),
+            a.array(least, type=a.type.component),
             a.array(a.rows, u_columns),
             a.array(vt_rows, a.columns),
             a.array(type=S32),
@@ -95,14 +65,7 @@ def _has_square_u(instruction: Instruction, a: Matrices) -> bool:
     return shapes == [(*a.batch, a.rows, a.rows), (*a.batch, a.columns, a.columns)]
 
 
-def _real(a: Matrices) -> ElementType:
-    return a.type.component
-
-
 for _letter, _type in TYPES.items():
     _prefix = "he" if _type.is_complex else "sy"
     for _name, _plan in {f"{_prefix}evd": heevd, "gesdd": gesdd, "gesvd": gesdd}.items():
         register_routine(f"lapack_{_letter}{_name}_ffi", of_types(_plan, _type))
-
-# What JAX writes for a TPU.
-register_routine("Eigh", of_types(eigh, *TYPES.values()))
