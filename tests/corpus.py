@@ -24,23 +24,13 @@ SUITES = (
     "xla_run",
 )
 
-# What the compiler has to know by now; of the others any part may be missing.
-_LATER_OPS = frozenset(
-    {
-        "fft", "rng", "rng-get-and-update-state", "custom-call", "ragged-dot", "scaled-dot",
-        "reduce-precision", "stochastic-convert",
-        "infeed", "outfeed", "send", "recv", "async-start", "async-update",
-        "async-done", "all-reduce", "all-gather", "all-to-all", "collective-permute",
-        "collective-broadcast", "reduce-scatter", "partition-id", "replica-id", "after-all",
-        "add-dependency", "domain", "copy-start", "copy-done", "scan",
-    }
-)  # fmt: skip
-_LISTED_TYPES = frozenset(
-    {
-        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-        "float16", "bfloat16", "float32", "float64", "complex64",
-    }
-)  # fmt: skip
+# Cases in which XLA:CPU's answer is not HLO's.
+KNOWN = {
+    "xla_run/xla_tests_reduce_test.cc.2": "adds an init that is not neutral 33 times",
+    "xla_run/xla_backends_cpu_codegen_tiled_tests_elementwise_complex_divide.hlo.0": (
+        "recovers infinities of a quotient as C99's annex G does"
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -58,13 +48,6 @@ class CorpusCase:
     def text(self) -> str:
         path = self.folder / str(self.facts["hlo"])
         return path.read_text(encoding="utf-8")
-
-    @property
-    def is_listed(self) -> bool:
-        """Whether all its ops and types are among those that must work."""
-        return _LISTED_TYPES.issuperset(self.facts["dtypes"].values()) and (
-            _LATER_OPS.isdisjoint(self.facts["ops"])
-        )
 
     def inputs(self) -> list[Array]:
         return self._arrays("in", self.facts["inputs"])

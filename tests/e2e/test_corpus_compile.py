@@ -20,36 +20,24 @@ from ccodegen.backend.dynamic_form import dynamic_form
 from ccodegen.backend.memory_form import inputs_in_memory, outputs_in_memory
 from ccodegen.hlo.text import parse
 from ccodegen.loop.verify import verify
-from ccodegen.support.errors import UnsupportedError
 from tests.c_library import CLibrary
-from tests.corpus import SUITES, CorpusCase, runnable_cases
+from tests.corpus import KNOWN, SUITES, CorpusCase, runnable_cases
 from tests.three_ways import assert_close, plain_target
 
 FULL = os.environ.get("CCODEGEN_FULL") == "1"
 SAMPLE = 1 if FULL else 4
 BATCH = 25
 
-# Names of cases that are known to fail, each with the reason.
-KNOWN = {
-    "xla_run/xla_backends_cpu_codegen_tiled_tests_elementwise_complex_divide.hlo.0": (
-        "numbers with one infinite or NaN part: XLA:CPU divides them by a rule of its own"
-    ),
-    "xla_run/xla_tests_reduce_test.cc.2": "XLA:CPU adds an init that is not neutral 33 times",
-}
-
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_compiled_corpus(suite: str) -> None:
     cases = list(runnable_cases(suite))[::SAMPLE]
     outcomes = run_cases(cases)
-    wrong = {n: o for n, o in outcomes.items() if not o.startswith(("right", "unsupported"))}
-    assert not {n: o for n, o in wrong.items() if n not in KNOWN}
-    listed = [outcomes[case.name] for case in cases if case.is_listed]
-    assert listed.count("right") >= 0.9 * len(listed)
+    assert not {n: o for n, o in outcomes.items() if o != "right" and n not in KNOWN}
 
 
 def run_cases(cases: Sequence[CorpusCase], strict: bool = False) -> dict[str, str]:
-    """By name: "right", "unsupported: …", "wrong: …", or what went wrong."""
+    """By name: "right", "wrong: …", or the error."""
     outcomes: dict[str, str] = {}
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         groups = [cases[n : n + BATCH] for n in range(0, len(cases), BATCH)]
@@ -67,8 +55,6 @@ def run_batch(cases: Sequence[CorpusCase], strict: bool) -> dict[str, str]:
             made = build(parse(case.text, case.name), BuildOptions(plain_target(), strict=strict))
             verify(made.program)
             built.append((case, made))
-        except UnsupportedError as error:
-            outcomes[case.name] = f"unsupported: {error.message}"
         except Exception as error:
             outcomes[case.name] = f"{type(error).__name__}: {error}"
     return outcomes | _run_built(built, strict)
@@ -113,8 +99,7 @@ def main(arguments: Sequence[str]) -> None:
             if outcome != "right":
                 print(f"{name}: {outcome[:400]}")
         counts = Counter(o.partition(":")[0] for o in outcomes.values())
-        listed = [outcomes[case.name] for case in cases if case.is_listed]
-        print(f"== {suite}: {dict(counts)}; listed: {listed.count('right')} of {len(listed)}")
+        print(f"== {suite}: {dict(counts)}")
 
 
 if __name__ == "__main__":
