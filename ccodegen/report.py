@@ -9,9 +9,9 @@ from typing import Any
 
 from ccodegen.backend.build import Build
 from ccodegen.emit.constants import shape
-from ccodegen.emit.steps import called_kernels, used_buffers
 from ccodegen.loop.cost import cost
 from ccodegen.loop.ir import Argument, BufferLife, Kernel
+from ccodegen.loop.steps import called_kernels, used_buffers
 from ccodegen.support.version import VERSION
 
 

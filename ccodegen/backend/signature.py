@@ -12,7 +12,8 @@ import numpy as np
 
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.hlo.text.shapes import shape_from_text
-from ccodegen.loop.ir import Argument, ConstantData, Program, hook_calls
+from ccodegen.loop.ir import Argument, ConstantData, Program
+from ccodegen.loop.steps import hook_calls
 from ccodegen.support.element_type import HLO_TYPES
 from ccodegen.support.hooks import Hook, Request
 

@@ -16,7 +16,8 @@ from ccodegen.commands.common import bytes_text
 from ccodegen.emit.program import ProgramPrinter
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.shape import shape_text
-from ccodegen.loop.ir import CallKernel, Kernel, Program, Step, Switch, While
+from ccodegen.loop.ir import Kernel, Program
+from ccodegen.loop.steps import kernel_calls
 from ccodegen.report import BufferFacts, Report
 
 _WIDTH, _HEIGHT = 960, 320  # of the timeline, in pixels
@@ -130,21 +131,7 @@ def _row(instruction: Instruction, kernels: Mapping[str, str], links: _SourceLin
 
 def _kernel_of(program: Program) -> dict[str, Kernel]:
     """The kernel that computes an instruction, by the name its call begins with."""
-    return {call.origin.partition(" = ")[0]: call.kernel for call in _calls(program.steps)}
-
-
-def _calls(steps: tuple[Step, ...]) -> list[CallKernel]:
-    found: list[CallKernel] = []
-    for step in steps:
-        match step:
-            case CallKernel():
-                found.append(step)
-            case While():
-                found += _calls((*step.condition, *step.body))
-            case Switch():
-                for branch in step.branches:
-                    found += _calls(branch)
-    return found
+    return {call.origin.partition(" = ")[0]: call.kernel for call in kernel_calls(program.steps)}
 
 
 def _bars(facts: Report) -> list[_Bar]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from ccodegen.emit.constants import shape
 from ccodegen.emit.lines import indented
-from ccodegen.loop.ir import Buffer, CallHook, Program, hook_calls
+from ccodegen.loop.ir import Buffer, CallHook, Program
+from ccodegen.loop.steps import hook_calls
 from ccodegen.support.errors import UnsupportedError
 from ccodegen.support.hooks import Hook
 

@@ -9,9 +9,9 @@ from ccodegen.emit.names import Names, comment
 from ccodegen.emit.parallel import LOCAL_NAMES, ParallelPrinter, Part, parallel_loops
 from ccodegen.emit.statement import StatementPrinter
 from ccodegen.emit.types import memory_type
-from ccodegen.emit.used import used_variables, written_buffers
-from ccodegen.loop.ir import Kernel
-from ccodegen.loop.rebuild import used_buffers
+from ccodegen.emit.used import used_variables
+from ccodegen.loop.ir import Buffer, Kernel
+from ccodegen.loop.rebuild import used_buffers, written_buffers
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def print_kernel(kernel: Kernel, name: str, files: Names, threads: bool = False)
     names = Names([*files.taken, *(LOCAL_NAMES if parts else ())])
     used, written = used_variables(kernel.body), written_buffers(kernel.body)
     printer = ParallelPrinter(names, headers, used, parts, kernel.buffers, written)
-    parameters = _parameters(kernel, printer)
+    parameters = [_parameter(b, printer, b in written) for b in kernel.buffers]
     parameters += ["const ccg_threads *threads"] if parts else []
     mentioned = used_buffers(kernel.body)
     lines = [f"(void){printer.name(b)};" for b in kernel.buffers if b not in mentioned]
@@ -64,10 +64,6 @@ def _parts(kernel: Kernel, name: str, files: Names) -> dict[int, Part]:
     }
 
 
-def _parameters(kernel: Kernel, printer: StatementPrinter) -> list[str]:
-    written = written_buffers(kernel.body)
-    return [
-        f"{'' if buffer in written else 'const '}{memory_type(buffer.type)} "
-        f"*CCG_RESTRICT {printer.name(buffer)}"
-        for buffer in kernel.buffers
-    ]
+def _parameter(buffer: Buffer, printer: StatementPrinter, is_written: bool) -> str:
+    const = "" if is_written else "const "
+    return f"{const}{memory_type(buffer.type)} *CCG_RESTRICT {printer.name(buffer)}"

@@ -10,9 +10,10 @@ from ccodegen.emit.constants import ConstantText, print_constant
 from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, identifier
-from ccodegen.emit.steps import StepPrinter, arena_pointers, called_kernels, used_buffers
+from ccodegen.emit.steps import StepPrinter, arena_pointers
 from ccodegen.loop.ir import Argument, Buffer, CallC, Kernel, Program
 from ccodegen.loop.rebuild import statements
+from ccodegen.loop.steps import called_kernels, used_buffers
 
 
 @dataclass

@@ -20,6 +20,7 @@ from ccodegen.loop.ir import (
     Switch,
     While,
 )
+from ccodegen.loop.steps import called_kernels, used_buffers
 from ccodegen.support.element_type import ElementType
 
 
@@ -63,11 +64,6 @@ class StepPrinter:
         return [*lines, "}"]
 
 
-def called_kernels(steps: Sequence[Step]) -> list[Kernel]:
-    """The kernels that the steps call, each once, in the order of their first call."""
-    return list(dict.fromkeys(call.kernel for call in _calls(steps)))
-
-
 def repeated_kernels(steps: Sequence[Step]) -> Iterator[Kernel]:
     """The kernels that loops call."""
     for step in steps:
@@ -85,40 +81,6 @@ def arena_pointers(program: Program, name: Callable[[Buffer], str], base: str) -
     return [_pointer(b, name(b), base) for b in buffers if b.space is Space.ARENA]
 
 
-def used_buffers(steps: Sequence[Step]) -> list[Buffer]:
-    """All buffers that the steps name, each once, in order."""
-    return list(dict.fromkeys(_buffers(steps)))
-
-
 def _pointer(buffer: Buffer, name: str, base: str) -> str:
     element = memory_type(buffer.type)
     return f"{element} *const {name} = ({element} *)(void *)({base} + {buffer.offset});"
-
-
-def _calls(steps: Sequence[Step]) -> Iterator[CallKernel]:
-    for step in steps:
-        match step:
-            case CallKernel():
-                yield step
-            case While():
-                yield from _calls((*step.condition, *step.body))
-            case Switch():
-                for branch in step.branches:
-                    yield from _calls(branch)
-
-
-def _buffers(steps: Sequence[Step]) -> Iterator[Buffer]:
-    for step in steps:
-        match step:
-            case CallKernel():
-                yield from step.buffers
-            case CallHook():
-                yield from (*step.reads, *step.writes)
-            case While():
-                yield from _buffers(step.condition)
-                yield step.predicate
-                yield from _buffers(step.body)
-            case Switch():
-                yield step.selector
-                for branch in step.branches:
-                    yield from _buffers(branch)

@@ -17,9 +17,10 @@ from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import check_prefix
 from ccodegen.emit.program import ProgramPrinter
 from ccodegen.emit.render import render
-from ccodegen.emit.steps import repeated_kernels, used_buffers
+from ccodegen.emit.steps import repeated_kernels
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.ir import ConstantData, For, If, Kernel, Program, Space, Stmt
+from ccodegen.loop.steps import used_buffers
 from ccodegen.target import Target
 
 ENTRY = "ccg_call"

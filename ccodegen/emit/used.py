@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ccodegen.loop.ir import Buffer, CallC, Expr, For, If, Let, Stmt, Store, Var
+from ccodegen.loop.ir import Expr, For, If, Let, Stmt, Var
 from ccodegen.loop.parts import variables
 from ccodegen.loop.rebuild import expressions, statements
 
@@ -16,17 +16,6 @@ def used_variables(body: Iterable[Stmt]) -> set[Var]:
         if not isinstance(statement, Let) or statement.var in used:
             used.update(variables(*_own_expressions(statement)))
     return used
-
-
-def written_buffers(body: Iterable[Stmt]) -> set[Buffer]:
-    """The buffers that statements store into, or that functions they call write."""
-    found: set[Buffer] = set()
-    for statement in statements(tuple(body)):
-        if isinstance(statement, Store):
-            found.add(statement.buffer)
-        elif isinstance(statement, CallC):
-            found.update(statement.buffers[i] for i in statement.writes)
-    return found
 
 
 def _own_expressions(statement: Stmt) -> list[Expr]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ccodegen.emit.steps import used_buffers
 from ccodegen.loop.ir import Buffer, Program
+from ccodegen.loop.steps import used_buffers
 from ccodegen.target import Abi
 
 

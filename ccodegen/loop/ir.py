@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -284,16 +283,3 @@ class BufferLife:
     first: int
     last: int
     origin: str = ""
-
-
-def hook_calls(steps: Iterable[Step]) -> Iterator[CallHook]:
-    """All of them, in the order of printing."""
-    for step in steps:
-        match step:
-            case CallHook():
-                yield step
-            case While():
-                yield from hook_calls((*step.condition, *step.body))
-            case Switch():
-                for branch in step.branches:
-                    yield from hook_calls(branch)

@@ -48,9 +48,6 @@ class Interval:
     def intersection(self, other: Interval) -> Interval:
         return Interval(max(self.low, other.low), min(self.high, other.high))
 
-    def contains(self, other: Interval) -> bool:
-        return self.low <= other.low and other.high <= self.high
-
     @property
     def _ends(self) -> tuple[Bound, Bound]:
         return self.low, self.high

@@ -20,6 +20,7 @@ from ccodegen.loop.ir import (
     Stmt,
     Store,
 )
+from ccodegen.loop.parts import loads
 
 Body: TypeAlias = tuple[Stmt, ...]
 OnExpr: TypeAlias = Callable[[Expr], Expr]
@@ -121,17 +122,17 @@ def used_buffers(body: Body) -> set[Buffer]:
                 found.add(buffer)
             case CallC(_, _, buffers):
                 found.update(buffers)
-    for expr in expressions(body):
-        found.update(_loaded(expr))
+    found.update(load.buffer for load in loads(*expressions(body)))
     return found
 
 
-def _loaded(expr: Expr) -> Iterator[Buffer]:
-    pending = [expr]
-    while pending:
-        match pending.pop():
-            case Load(buffer, indices):
-                yield buffer
-                pending += indices
-            case Apply(_, arguments, _):
-                pending += arguments
+def written_buffers(body: Body) -> set[Buffer]:
+    """The buffers that statements store into, or that functions they call write."""
+    found: set[Buffer] = set()
+    for statement in statements(body):
+        match statement:
+            case Store(buffer):
+                found.add(buffer)
+            case CallC(_, _, buffers):
+                found.update(buffers[n] for n in statement.writes)
+    return found

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations, product
 
 from ccodegen.loop.ir import (
     Buffer,
-    CallC,
     CallHook,
     CallKernel,
-    Kernel,
     Program,
     Space,
     Step,
-    Store,
     Switch,
     While,
 )
-from ccodegen.loop.rebuild import statements
+from ccodegen.loop.rebuild import written_buffers
+from ccodegen.loop.steps import used_buffers
 from ccodegen.loop.verify_kernel import verify_kernel
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InternalError
@@ -43,7 +41,7 @@ class _Checker:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._kernels = set(program.kernels)
-        self._written = {kernel: written_buffers(kernel) for kernel in program.kernels}
+        self._written = {kernel: written_buffers(kernel.body) for kernel in program.kernels}
         self._known = {a.buffer for a in program.arguments}
         self._known |= {c.buffer for c in program.constants}
         self._read_only = {a.buffer for a in program.arguments if a.output is None}
@@ -78,7 +76,8 @@ class _Checker:
         size, alignment = self._program.arena_size, self._program.alignment
         valid = alignment > 0 and alignment & (alignment - 1) == 0
         self._require(valid, f"alignment {alignment} is no power of two")
-        for buffer in arena_buffers(self._program):
+        placed = (b for b in used_buffers(self._program.steps) if b.space is Space.ARENA)
+        for buffer in placed:
             name, start, end = buffer.name, buffer.offset, buffer.offset + buffer.bytes
             self._require(start % alignment == 0, f"{name} at {start} is not aligned")
             self._require(start >= 0 and end <= size, f"{name} ends at {end} of {size} bytes")
@@ -151,34 +150,3 @@ def overlap(a: Buffer, b: Buffer) -> bool:
     if not (a.bytes and b.bytes and a.space is b.space is Space.ARENA):
         return False
     return a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes
-
-
-def written_buffers(kernel: Kernel) -> set[Buffer]:
-    """The parameters that a kernel writes."""
-    written: set[Buffer] = set()
-    for statement in statements(kernel.body):
-        match statement:
-            case Store(buffer):
-                written.add(buffer)
-            case CallC():
-                written.update(statement.buffers[n] for n in statement.writes)
-    return written & set(kernel.buffers)
-
-
-def arena_buffers(program: Program) -> Iterator[Buffer]:
-    """All buffers in the arena that steps name, some more than once."""
-    pending = list(program.steps)
-    while pending:
-        step = pending.pop()
-        match step:
-            case CallKernel():
-                named: tuple[Buffer, ...] = step.buffers
-            case CallHook():
-                named = (*step.reads, *step.writes)
-            case While():
-                named = (step.predicate,)
-                pending += (*step.condition, *step.body)
-            case Switch():
-                named = (step.selector,)
-                pending += [s for branch in step.branches for s in branch]
-        yield from (b for b in named if b.space is Space.ARENA)

@@ -34,6 +34,7 @@ from ccodegen.loop.ir import (
     Var,
     While,
 )
+from ccodegen.loop.steps import used_buffers
 from ccodegen.loop.text.lexer import NAME
 from ccodegen.loop.text.literals import array_text, value_text
 from ccodegen.loop.text.symbols import BINDING, RESERVED, SYMBOLS, is_infix, usual_type
@@ -190,7 +191,7 @@ def _program(program: Program) -> list[str]:
     for life in program.arena_buffers:
         lives[life.buffer] = lives.get(life.buffer, "") + _life(life)
     lines += [_scratch(buffer, labels) + text for buffer, text in lives.items()]
-    lines += [_scratch(b, labels) for b in _undeclared(program.steps, labels)]
+    lines += [_scratch(b, labels) for b in used_buffers(program.steps) if b not in labels]
     for kernel in program.kernels:
         lines += ["", *_kernel(kernel)]
     return [*lines, "", *_block("steps", _steps(program.steps, labels))]
@@ -213,24 +214,6 @@ def _scratch(buffer: Buffer, labels: _Labels) -> str:
 
 def _life(life: BufferLife) -> str:
     return f" life {life.first} to {life.last}{_origin(life.origin)}"
-
-
-def _undeclared(steps: Sequence[Step], labels: _Labels) -> list[Buffer]:
-    """The arena buffers of steps that have no line yet, in order of use."""
-    found: dict[Buffer, None] = {}
-    for step in steps:
-        match step:
-            case CallKernel(_, buffers):
-                found |= dict.fromkeys(buffers)
-            case CallHook(_, reads, writes):
-                found |= dict.fromkeys((*reads, *writes))
-            case While(condition, predicate, body):
-                inner = _undeclared((*condition, *body), labels)
-                found |= dict.fromkeys([predicate, *inner])
-            case Switch(selector, branches):
-                inner = _undeclared([s for branch in branches for s in branch], labels)
-                found |= dict.fromkeys([selector, *inner])
-    return [b for b in found if b not in labels]
 
 
 def _steps(steps: Sequence[Step], labels: _Labels) -> Iterator[str]:
