@@ -125,6 +125,7 @@ OPERANDS = """a = f32[4,2,3] parameter(0)
   image = f16[2,8,8,6] parameter(4)
   kernel = f16[3,3,3,4] parameter(5)
   scale = f8e8m0fnu[4,2,1] parameter(6)
+  rhs_scale = f8e8m0fnu[4,1,5] parameter(7)
 """
 
 
@@ -149,7 +150,7 @@ OPERANDS = """a = f32[4,2,3] parameter(0)
             "f32[7,4,2,5]",
         ),
         (
-            "scaled-dot(a, b, scale, scale), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+            "scaled-dot(a, b, scale, rhs_scale), lhs_batch_dims={0}, rhs_batch_dims={0}, "
             "lhs_contracting_dims={2}, rhs_contracting_dims={1}",
             "f32[4,2,5]",
         ),
