@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import time
@@ -137,5 +138,6 @@ def _listen(
 def _child(
     work: Work, trials: Sequence[Trial], compilation: Compilation, sending: Connection
 ) -> None:
+    gc.disable()  # the process ends before the rubbish matters: a tenth faster
     work(trials, compilation, sending.send)
     sending.send(None)
