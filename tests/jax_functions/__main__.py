@@ -29,7 +29,7 @@ def main() -> int:
         _show(function, results[function.path], time.time() - start)
     print(page.summary(wanted, results))
     if options.write:
-        page.write(wanted, results)
+        page.write(results)
     return int(any(page.is_wrong(one) for found in results.values() for one in found.values()))
 
 
@@ -37,7 +37,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.jax_functions", description=__doc__)
     parser.add_argument("--module", action="append", help="only this one; may be repeated")
     parser.add_argument("--function", action="append", help="only functions of this name")
-    parser.add_argument("--write", action="store_true", help="write docs/jax.md")
+    parser.add_argument("--write", action="store_true", help="renew their rows of docs/jax.md")
     return parser.parse_args()
 
 

@@ -12,8 +12,10 @@ _PADDING = (
     "JAX's reduce-window is padded with -inf, and its sum of two such is NaN; XLA:CPU leaves "
     "padding out, the specification of HLO does not"
 )
-
-_ORDER = "HLO gives complex numbers no order, so clamp of them is refused"
+_ORDER = (
+    "HLO gives complex numbers no order, so clamp of them is refused; XLA:CPU clamps by the real "
+    "parts alone"
+)
 
 # By function and type: the reason.
 _KEPT = {

@@ -22,6 +22,7 @@ from tests.jax_functions.samples import samples
 FULL = os.environ.get("CCODEGEN_FULL") == "1"
 _STEP = 1 if FULL else 61  # no multiple of 3, so that the types take turns
 
+_LARGE = np.float32([1, 2, 2, 2, 1e9])
 _ALL = [f for module in MODULES for f in functions(module) if not f.skipped]
 _CASES = [(f, element) for f in _ALL for element in ("f32", "f64", "c64")][::_STEP]
 
@@ -50,7 +51,10 @@ def test_listing_is_the_module_itself() -> None:
         (np.float32([1, np.nan]), np.float32([1, np.nan]), ""),
         (np.float32([1, 2.0001]), np.float32([1, 2]), "1 of 2 elements, by up to 5.0e-05"),
         (np.complex64([complex(np.inf, 0)]), np.complex64([complex(np.inf, np.nan)]), ""),
-        (np.int32([1]), np.int32([2]), "1 of 1 elements, by up to 5.0e-01"),
+        (np.float32([1e-9, 3, 4]), np.float32([0, 3, 4]), ""),
+        (_LARGE, _LARGE * np.float32(1.001), "5 of 5 elements, by up to 1.0e-03"),
+        (_LARGE, _LARGE + np.float32(1e-4), "4 of 5 elements, by up to 5.0e-05"),
+        (np.int32([1]), np.int32([2]), "1 of 1 elements, by up to inf"),
         (np.float32([1]), np.float64([1]), "float32[1] instead of float64[1]"),
         ((1, 2), [1, 2], "structure PyTreeDef((*, *)) instead of PyTreeDef([*, *])"),
     ],
@@ -59,14 +63,28 @@ def test_difference(ours: Any, theirs: Any, expected: str) -> None:
     assert difference(ours, theirs).text == expected
 
 
-def test_page_replaces_the_sections_of_its_modules(
+def test_page_renews_the_rows_of_its_functions(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page, "PAGE", tmp_path / "jax.md")
-    for module, kind in (("jax.nn", FAILS), ("jax.lax", AGREES), ("jax.nn", AGREES)):
-        function = Function(module, "tanh", len)
-        found = {name: Outcome(kind) for name in ("f32", "f64")} | {"c64": Outcome(NOT_TAKEN)}
-        page.write([function], {function.path: found})
+    for path, kind in (("nn.tanh", FAILS), ("nn.relu", AGREES), ("lax.tanh", AGREES)):
+        _write(f"jax.{path}", kind)
+    _write("jax.nn.tanh", AGREES)
     text = (tmp_path / "jax.md").read_text()
-    assert text.index("## jax.lax") < text.index("## jax.nn")
+    places = [text.index(part) for part in ("## jax.lax", "## jax.nn", "| relu |")]
+    assert places == sorted(places)
     assert text.count("| tanh | ok | ok | – |  |") == 2 and FAILS not in text
+
+
+def _write(path: str, kind: str) -> None:
+    found = {name: Outcome(kind) for name in ("f32", "f64")} | {"c64": Outcome(NOT_TAKEN)}
+    page.write({path: found})
+
+
+def test_page_has_every_function_and_no_fault() -> None:
+    text = page.PAGE.read_text(encoding="utf-8")
+    if f"JAX {jax.__version__}," not in text:
+        pytest.skip("the page is of another version of JAX")
+    rows = page.rows(text)
+    assert [f.path for f in _ALL if f.path not in rows] == []
+    assert [row for row in rows.values() if any(f" {kind} |" in row for kind in page.WRONG)] == []
