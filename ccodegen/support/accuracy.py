@@ -10,7 +10,7 @@ from ccodegen.support.runtime_c import header_dir
 
 _BOUND = r"At most ([\d.]+)(?: \(strict ([\d.]+)\))? ulp\. \*/\n"
 _REAL = re.compile(_BOUND + r".* ccg_(\w+)_(f32|f64)\(")
-_COMPLEX = re.compile(_BOUND + r"(?:CCG_UNARY|.* CCG_F)\((\w+)\)")
+_COMPLEX = re.compile(_BOUND + r"(?:CCG_UNARY|CCG_BINARY|.* CCG_F)\((\w+)\)")
 
 
 @dataclass(frozen=True)

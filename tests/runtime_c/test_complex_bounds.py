@@ -125,6 +125,53 @@ def test_errors_stay_below_the_stated_bound(function: str, kind: str, flags: str
     assert found[worst] <= limit, (found[worst], z[worst], got[worst], want[worst])
 
 
+def larger_part(z: Any) -> Any:
+    return np.maximum(np.abs(z.real), np.abs(z.imag))
+
+
+@pytest.mark.parametrize("flags", [FAST, STRICT], ids=["fast", "strict"])
+@pytest.mark.parametrize("kind", ["c64", "c128"])
+def test_multiply_and_divide_stay_below_the_stated_bound(kind: str, flags: str) -> None:
+    """Where nothing overflows."""
+    a = arguments(kind)
+    b = np.random.default_rng(7).permutation(a)
+    x, y = a.astype(WIDER[kind]), b.astype(WIDER[kind])
+    end = float(np.finfo(PARTS[kind]).max) / 2
+    with np.errstate(all="ignore"):
+        product, quotient = x * y, x / y
+        cases = [
+            ("multiply", product, larger_part(x) * larger_part(y) < end),
+            ("divide", quotient, larger_part(quotient) < end),
+        ]
+    for function, want, tried in cases:
+        got = call(f"ccg_{function}_{kind}", a, b, flags=flags)
+        bound = stated_bounds()[function, kind]
+        found = errors(got[tried], want[tried])
+        assert tried.mean() > 0.5
+        assert found.max() <= (bound.strict if flags == STRICT else bound.default)
+
+
+@pytest.mark.parametrize("flags", [FAST, STRICT], ids=["fast", "strict"])
+@pytest.mark.parametrize("kind", ["c64", "c128"])
+def test_errors_of_power_and_atan2_grow_as_stated(kind: str, flags: str) -> None:
+    rng = np.random.default_rng(8)
+    a, b = (
+        of_parts(*(rng.choice([-1, 1], 100_000) * 2.0 ** rng.uniform(-4, 4, 100_000) for _ in "ri"))
+        for _ in "ab"
+    )
+    a, b = a.astype(TYPES[kind]), b.astype(TYPES[kind])
+    x, y = a.astype(WIDER[kind]), b.astype(WIDER[kind])
+    exponent = y * np.log(x)
+    tried = magnitude(exponent) < 80
+    found = errors(call(f"ccg_power_{kind}", a, b, flags=flags), np.exp(exponent))
+    assert np.all(found[tried] <= 4 * (1 + magnitude(exponent)[tried]))
+    squares = x * x + y * y
+    want = np.log((y + 1j * x) / np.sqrt(squares)) / 1j
+    off = magnitude(call(f"ccg_atan2_{kind}", a, b, flags=flags) - want)
+    kept = magnitude(squares) / (magnitude(x) ** 2 + magnitude(y) ** 2)
+    assert np.all(off * kept <= 4 * np.finfo(PARTS[kind]).eps)
+
+
 @pytest.mark.parametrize("kind", ["c64", "c128"])
 @pytest.mark.parametrize("function", ["acos", "acosh", "asin", "asinh", "atanh", "log", "sqrt"])
 def test_the_sign_of_zero_says_on_which_side_of_a_cut(function: str, kind: str) -> None:
