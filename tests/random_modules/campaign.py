@@ -15,7 +15,7 @@ from tests.random_modules import batch
 from tests.random_modules.batch import Compilation, Found, Started
 from tests.random_modules.trial import Mode, Trial
 
-SECONDS = 60.0  # without a sign of life: a hang
+SECONDS = 180.0  # without a sign of life: a hang; a batch compiles for long on a busy machine
 _CONTEXT = multiprocessing.get_context("fork")
 
 Work = Callable[[Sequence[Trial], Compilation, batch.Report], None]
