@@ -114,10 +114,8 @@ def report(
 
 
 def _argument(argument: Argument) -> ArgumentFacts:
-    direction = "in" if argument.output is None else "out"
-    if argument.output is not None and argument.parameter is not None:
-        direction = "in-out"
-    return ArgumentFacts(argument.name, direction, shape(argument.buffer), argument.buffer.bytes)
+    buffer = argument.buffer
+    return ArgumentFacts(argument.name, argument.direction, shape(buffer), buffer.bytes)
 
 
 def _buffer(life: BufferLife) -> BufferFacts:

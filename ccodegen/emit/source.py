@@ -188,16 +188,13 @@ def _banner(printer: ProgramPrinter, input_hash: str) -> str:
 
 def _argument_row(printer: ProgramPrinter, argument: Argument) -> tuple[str, ...]:
     name, buffer = printer.argument(argument), argument.buffer
-    direction = "in" if argument.output is None else "out"
-    if argument.output is not None and argument.parameter is not None:
-        direction = "in-out"
     path = "" if argument.name == name else f'"{harmless(argument.name)[:60]}"'
     if argument.initial:
         first = ", ".join(map(str, argument.initial))
         path = f"state: {{{first}}} before the first call, kept from call to call"
     if argument.size_of:
         path = _size_text(printer, argument)
-    return name, direction, shape(buffer), f"{buffer.bytes} bytes", path
+    return name, argument.direction, shape(buffer), f"{buffer.bytes} bytes", path
 
 
 def _size_text(printer: ProgramPrinter, argument: Argument) -> str:
@@ -214,11 +211,13 @@ def _size_text(printer: ProgramPrinter, argument: Argument) -> str:
 
 
 def _declarations(printer: ProgramPrinter) -> list[str]:
-    return [
-        f"{'const ' if argument.output is None else ''}{memory_type(argument.buffer.type)} "
-        f"*{printer.argument(argument)}"
-        for argument in printer.program.arguments
-    ]
+    return [f"{_pointed(a)} *{printer.argument(a)}" for a in printer.program.arguments]
+
+
+def _pointed(argument: Argument) -> str:
+    """The C type that an argument points to."""
+    const = "const " if argument.output is None else ""
+    return f"{const}{memory_type(argument.buffer.type)}"
 
 
 def _prototype(printer: ProgramPrinter, block: WeightsBlock | None) -> str:
@@ -277,9 +276,8 @@ def _guard(condition: str, error: str) -> Sequence[str]:
 
 
 def _unpacked(printer: ProgramPrinter, argument: Argument) -> str:
-    const = "const " if argument.output is None else ""
     name = printer.argument(argument)
-    return f"{const}{memory_type(argument.buffer.type)} *const {name} = args->{name};"
+    return f"{_pointed(argument)} *const {name} = args->{name};"
 
 
 def _interface(program: Program, input_hash: str, prototype: str) -> str:

@@ -18,8 +18,7 @@ def folded(expr: Apply) -> Apply | Const:
     constants = [a for a in expr.arguments if isinstance(a, Const)]
     if len(constants) < len(expr.arguments) or INDEX in (expr.type, constants[0].type):
         return expr
-    types = [c.type for c in constants]
-    result = evaluate(expr.operator, [constant_array(c) for c in constants], types, expr.type)
+    result = evaluate(expr.operator, [constant_array(c) for c in constants], expr.type)
     value = result[()]
     is_nan = (expr.type.is_float or expr.type.is_complex) and value != value
     return Const(expr.type, value if is_nan else value.item())

@@ -248,6 +248,13 @@ class Argument:
     initial: tuple[int, ...] = ()
     size_of: tuple[int, ...] = ()
 
+    @property
+    def direction(self) -> str:
+        """in, out, or in-out for one that is updated in place."""
+        if self.output is None:
+            return "in"
+        return "out" if self.parameter is None else "in-out"
+
 
 @dataclass(frozen=True)
 class ConstantData:

@@ -233,7 +233,7 @@ class Lanes:
         arrays = [np.asarray(a, t.dtype) for a, t in zip(arguments, types, strict=True)]
         if any(a.shape != arrays[0].shape for a in arrays):
             arrays = list(np.broadcast_arrays(*arrays))
-        return evaluate(expr.operator, arrays, types, expr.type)
+        return evaluate(expr.operator, arrays, expr.type)
 
     def _variable(self, var: Var) -> Any:
         if var not in self._values:

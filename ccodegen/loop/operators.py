@@ -73,12 +73,7 @@ class Spelling:
     headers: frozenset[str]
 
 
-def evaluate(
-    operator: str,
-    arrays: Sequence[Array],
-    types: Sequence[ElementType],
-    result: ElementType,
-) -> Array:
+def evaluate(operator: str, arrays: Sequence[Array], result: ElementType) -> Array:
     """The operator over arrays of one shape (or scalars), element by element."""
     with np.errstate(all="ignore"):
         return np.asarray(OPERATORS[operator].numpy(result, *arrays))

@@ -6,13 +6,13 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import LoopKind
 from ccodegen.lower.job import Work
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.movement import Concatenate
 
 
 def concatenate_plan(work: Work, concatenate: Instruction) -> None:
     """No element has to ask which operand it comes from."""
-    assert isinstance(concatenate.attributes, Concatenate)
-    (axis,) = concatenate.attributes.dimensions
+    (axis,) = attributes_of(concatenate, Concatenate).dimensions
     (output,) = work.job.outputs
     start = 0
     for operand in concatenate.operands:

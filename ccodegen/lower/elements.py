@@ -13,6 +13,7 @@ from ccodegen.loop.builder import Builder, const, index
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, If, Index, Load
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.kernel_builder import KernelBuilder, Values
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.control import Conditional
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.tuples import GetTupleElement
@@ -94,9 +95,8 @@ class Elements:
     def _element_of_constant(self, instruction: Instruction, at: Index) -> Expr:
         """Of a scalar itself; of an array, which an inlined computation has no memory for, one of
         its few elements, chosen by the index."""
-        assert isinstance(instruction.attributes, Constant)
         shape = instruction.array_shape
-        elements = instruction.attributes.literal.array.reshape(-1)
+        elements = attributes_of(instruction, Constant).literal.array.reshape(-1)
         if len(elements) > _MOST_CHOICES:
             message = f"an array of {len(elements)} constants in a computation over scalars"
             raise UnsupportedError(message, instruction.location)

@@ -15,6 +15,7 @@ from ccodegen.hlo.shape import ArrayShape, OpaqueShape, Shape, TupleShape, leave
 from ccodegen.lower.in_place import in_place_pairs, overwritten_operands
 from ccodegen.lower.schedule import schedule
 from ccodegen.lower.steps import Branch, Compute, Copy, Exchange, Loop, Step, StepProgram, Value
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.control import Conditional, While
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.host import request_of
@@ -189,12 +190,8 @@ class _Linearizer:
     def _branch(
         self, instruction: Instruction, attributes: Conditional, operands: list[Values]
     ) -> Values:
-        both = (attributes.true_computation, attributes.false_computation)
-        pair = tuple(c for c in both if c is not None)
         branches, ends = [], []
-        for computation, argument in zip(
-            pair or attributes.branch_computations, operands[1:], strict=True
-        ):
+        for computation, argument in zip(attributes.branches(), operands[1:], strict=True):
             nested = self._nested()
             nested.values[computation.parameters[0]] = argument
             nested.run(computation)
@@ -275,8 +272,7 @@ def _pending(instruction: Instruction) -> Values:
 
 
 def _constant_values(instruction: Instruction) -> Values:
-    assert isinstance(instruction.attributes, Constant)
-    literal = instruction.attributes.literal
+    literal = attributes_of(instruction, Constant).literal
     stack, values = [literal], []
     while stack:
         part = stack.pop()

@@ -10,6 +10,7 @@ from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.elements import Elements, call
 from ccodegen.lower.kernel_builder import Values
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import operator_name
 from ccodegen.ops.reduce import Reduce
 from ccodegen.support.element_type import ElementType, Kind
@@ -23,8 +24,7 @@ class Reduction:
 
     @property
     def attributes(self) -> Reduce:
-        assert isinstance(self.instruction.attributes, Reduce)
-        return self.instruction.attributes
+        return attributes_of(self.instruction, Reduce)
 
     @property
     def inputs(self) -> tuple[Instruction, ...]:

@@ -30,9 +30,7 @@ class ArrayArithmetic:
     type: ElementType
 
     def apply(self, operator: str, *arrays: Array) -> Array:
-        types = [self.type] * len(arrays)
-        same_shape = np.broadcast_arrays(*arrays)
-        return operators.evaluate(operator, same_shape, types, self.type)
+        return operators.evaluate(operator, np.broadcast_arrays(*arrays), self.type)
 
     def minus_product(self, total: Array, a: Array, b: Array) -> Array:
         """total - a · b, both rounded."""

@@ -16,6 +16,7 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
 from ccodegen.ops.arithmetic import ArrayArithmetic
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array
 from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, picked, require
@@ -67,8 +68,7 @@ class _Norm:
     """Arithmetic over arrays whose last dimension is the features."""
 
     def __init__(self, instruction: Instruction) -> None:
-        attributes = instruction.attributes
-        assert isinstance(attributes, BatchNorm)
+        attributes = attributes_of(instruction, BatchNorm)
         shape = instruction.operands[0].array_shape
         self.feature_index = attributes.feature_index
         self.dtype = shape.element_type.dtype

@@ -25,6 +25,7 @@ from ccodegen.ops.arithmetic import (
     real_part,
     working_type,
 )
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, converted
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, require
@@ -154,8 +155,7 @@ def _emit_rest(matrix: _Matrix, factor: Buffer, n: int, failed: Buffer) -> None:
 
 
 def _is_lower(instruction: Instruction) -> bool:
-    assert isinstance(instruction.attributes, Cholesky)
-    return instruction.attributes.lower
+    return attributes_of(instruction, Cholesky).lower
 
 
 register(

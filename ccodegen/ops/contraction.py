@@ -131,13 +131,12 @@ def product(a: Array, b: Array, element_type: ElementType) -> Array:
     """a · b; complex ones by the scalar operator, as NumPy may fuse its operations."""
     if not element_type.is_complex:
         return a * b
-    both = np.broadcast_arrays(a, b)
-    return operators.evaluate("multiply", both, (element_type, element_type), element_type)
+    return operators.evaluate("multiply", np.broadcast_arrays(a, b), element_type)
 
 
-def narrowed(total: Array, accumulator: ElementType, result: ElementType) -> Array:
+def narrowed(total: Array, result: ElementType) -> Array:
     """The sums in the result's type."""
-    return operators.evaluate("convert", (total,), (accumulator,), result)
+    return operators.evaluate("convert", (total,), result)
 
 
 def matrices(array: Array, *groups: tuple[int, ...]) -> Array:

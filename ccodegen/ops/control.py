@@ -35,6 +35,13 @@ class Conditional(Attributes):
         pair = tuple(c for c in (self.true_computation, self.false_computation) if c)
         return pair or self.branch_computations
 
+    def chosen(self, selector: Array) -> int:
+        """The number of the branch that runs: the last one where the selector is out of range."""
+        if selector.dtype == bool:
+            return 0 if selector else 1
+        last = len(self.branches()) - 1
+        return int(selector) if 0 <= selector <= last else last
+
 
 @dataclass(frozen=True)
 class Call(Attributes):
@@ -120,13 +127,9 @@ def infer_conditional(shapes: tuple[Shape, ...], attributes: Conditional) -> Sha
 def evaluate_conditional(
     evaluator: Any, instruction: Instruction, selector: Array, *arguments: Any
 ) -> Any:
-    branches = attributes_of(instruction, Conditional).branches()
-    number = int(selector)
-    if selector.dtype == bool:
-        number = 0 if selector else 1
-    elif not 0 <= number < len(branches):
-        number = len(branches) - 1
-    return evaluator.call(branches[number], arguments[number])
+    attributes = attributes_of(instruction, Conditional)
+    number = attributes.chosen(selector)
+    return evaluator.call(attributes.branches()[number], arguments[number])
 
 
 def infer_call(shapes: tuple[Shape, ...], attributes: Call) -> Shape:

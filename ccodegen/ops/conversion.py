@@ -17,6 +17,7 @@ from ccodegen.loop.builder import index as constant
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops import bits
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
@@ -40,10 +41,7 @@ def check_convert(instruction: Instruction) -> None:
 
 
 def evaluate_convert(evaluator: Any, instruction: Instruction, value: Array) -> Array:
-    source = instruction.operands[0].array_shape.element_type
-    return operators.evaluate(
-        "convert", [value], [source], instruction.array_shape.element_type
-    )
+    return operators.evaluate("convert", [value], instruction.array_shape.element_type)
 
 
 def element_convert(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
@@ -89,7 +87,7 @@ def infer_reduce_precision(shapes: tuple[Shape, ...], attributes: ReducePrecisio
 def evaluate_reduce_precision(evaluator: Any, instruction: Instruction, value: Array) -> Array:
     t = instruction.array_shape.element_type
     widths = [np.array(n, np.uint32) for n in _widths(instruction)]
-    return operators.evaluate("reduce-precision", [value, *widths], [t, U32, U32], t)
+    return operators.evaluate("reduce-precision", [value, *widths], t)
 
 
 def element_reduce_precision(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
@@ -104,8 +102,7 @@ def element_reduce_precision(scope: ElementScope, instruction: Instruction, inde
 
 def _widths(instruction: Instruction) -> tuple[int, int]:
     """Bits of exponent and mantissa, no more than f64 has (f32 for the narrower types)."""
-    attributes = instruction.attributes
-    assert isinstance(attributes, ReducePrecision)
+    attributes = attributes_of(instruction, ReducePrecision)
     double = instruction.array_shape.element_type is ElementType.F64
     most = (11, 52) if double else (8, 23)
     return min(attributes.exponent_bits, most[0]), min(attributes.mantissa_bits, most[1])

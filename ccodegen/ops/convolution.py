@@ -30,6 +30,7 @@ from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops import contraction
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array
 from ccodegen.ops.precision import widened
 from ccodegen.ops.shape_checks import arrays, require, window_dimensions
@@ -179,7 +180,7 @@ def evaluate(evaluator: Any, instruction: Instruction, lhs: Array, rhs: Array) -
     roles = (labels.output_batch, *labels.output_spatial, labels.output_feature)
     rest = [d for d in range(placed.ndim) if d not in roles]
     placed.transpose(*rest, *roles)[...] = merged
-    return contraction.narrowed(placed, accumulator, instruction.array_shape.element_type)
+    return contraction.narrowed(placed, instruction.array_shape.element_type)
 
 
 def _grouped_input(sizes: ConvolutionSizes, lhs: Array) -> Array:
@@ -298,12 +299,7 @@ def _placed(rank: int, roles: tuple[int, ...], values: Index) -> Index:
 
 def _sizes(instruction: Instruction) -> ConvolutionSizes:
     lhs, rhs = (o.array_shape for o in instruction.operands)
-    return ConvolutionSizes(_attributes(instruction), lhs, rhs)
-
-
-def _attributes(instruction: Instruction) -> Convolution:
-    assert isinstance(instruction.attributes, Convolution)
-    return instruction.attributes
+    return ConvolutionSizes(attributes_of(instruction, Convolution), lhs, rhs)
 
 
 register(

@@ -14,7 +14,7 @@ from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
 from ccodegen.loop import operators
 from ccodegen.loop.builder import apply
-from ccodegen.loop.ir import INDEX, Expr, Index
+from ccodegen.loop.ir import Expr, Index
 from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope
@@ -61,7 +61,7 @@ def check_iota(instruction: Instruction) -> None:
 def evaluate_iota(evaluator: Any, instruction: Instruction) -> Array:
     shape, dimension = instruction.array_shape, attributes_of(instruction, Iota).iota_dimension
     size = shape.dimensions[dimension]
-    numbers = operators.evaluate("convert", [np.arange(size)], [INDEX], shape.element_type)
+    numbers = operators.evaluate("convert", [np.arange(size)], shape.element_type)
     aligned = [size if d == dimension else 1 for d in range(shape.rank)]
     return np.broadcast_to(numbers.reshape(aligned), shape.dimensions)
 

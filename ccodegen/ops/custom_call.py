@@ -13,6 +13,7 @@ from ccodegen.hlo.attributes import Attributes, AttrKind, DimLabels, Window, att
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.backend_config import backend_config_text
 from ccodegen.ops.build import derived
 from ccodegen.ops.creation import Parameter
@@ -56,7 +57,7 @@ class CustomCallDef:
     instruction where it cannot. `evaluate` and `nest`: as in OpDef. Operands and results are
     logical arrays: layouts do not matter here. `asks_host`: the caller of the program computes it;
     `host`, as in `IO.calls`, does where that names no other function. `honours_layouts`: `nest`
-    gets arrays in the layouts that the call says. `pure`: equal operands give equal results.
+    gets arrays in the layouts that the call says.
     """
 
     target: str
@@ -66,7 +67,6 @@ class CustomCallDef:
     asks_host: bool = False
     host: Function | None = None
     honours_layouts: bool = False
-    pure: bool = True
 
 
 _TARGETS: dict[str, CustomCallDef] = {}
@@ -147,8 +147,7 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
 
 
 def _unsupported(instruction: Instruction, where: str) -> UnsupportedError:
-    assert isinstance(instruction.attributes, CustomCall)
-    target = instruction.attributes.custom_call_target
+    target = attributes_of(instruction, CustomCall).custom_call_target
     definition = definition_of(instruction)
     if definition is None:
         hint = f"tell what it means: ccodegen.register_custom_call({target!r}, …)"

@@ -16,6 +16,7 @@ from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops import contraction
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array
 from ccodegen.ops.precision import widened
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, picked, require
@@ -81,7 +82,7 @@ def free(rank: int, used: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def evaluate(evaluator: Any, instruction: Instruction, lhs: Array, rhs: Array) -> Array:
-    a = _attributes(instruction)
+    a = attributes_of(instruction, Dot)
     rows = free(lhs.ndim, a.lhs_batch_dims + a.lhs_contracting_dims)
     columns = free(rhs.ndim, a.rhs_batch_dims + a.rhs_contracting_dims)
     left = contraction.matrices(lhs, a.lhs_batch_dims, rows, a.lhs_contracting_dims)
@@ -91,13 +92,13 @@ def evaluate(evaluator: Any, instruction: Instruction, lhs: Array, rhs: Array) -
     accumulator = contraction.accumulator_type(instruction)
     total = contraction.sum_of_products(pairs, sizes, accumulator)
     result = instruction.array_shape
-    narrow = contraction.narrowed(total, accumulator, result.element_type)
+    narrow = contraction.narrowed(total, result.element_type)
     return narrow.reshape(result.dimensions)
 
 
 def dot_contraction(instruction: Instruction) -> contraction.Contraction:
     """Depth: the contracting dimensions, in the order in which they are named."""
-    a = _attributes(instruction)
+    a = attributes_of(instruction, Dot)
     lhs, rhs = (o.array_shape for o in instruction.operands)
     rows = free(lhs.rank, a.lhs_batch_dims + a.lhs_contracting_dims)
     columns = free(rhs.rank, a.rhs_batch_dims + a.rhs_contracting_dims)
@@ -130,11 +131,6 @@ def _placed(numbers: tuple[int, ...], values: Index) -> Index:
     """The values, each at the place that its number says."""
     placed: dict[int, Expr] = dict(zip(numbers, values, strict=True))
     return tuple(placed[d] for d in range(len(numbers)))
-
-
-def _attributes(instruction: Instruction) -> Dot:
-    assert isinstance(instruction.attributes, Dot)
-    return instruction.attributes
 
 
 register(

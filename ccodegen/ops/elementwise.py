@@ -18,6 +18,7 @@ from ccodegen.loop.builder import apply, const
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.loop.operators import OPERATORS
 from ccodegen.loop.scalar_numpy import Array
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, require
@@ -144,13 +145,11 @@ def infer_compare(shapes: tuple[Shape, ...], attributes: Compare) -> ArrayShape:
 
 
 def evaluate_compare(evaluator: Any, instruction: Instruction, *values: Array) -> Array:
-    assert isinstance(instruction.attributes, Compare)
-    return _evaluated(comparison(instruction.attributes), instruction, values)
+    return _evaluated(comparison(attributes_of(instruction, Compare)), instruction, values)
 
 
 def element_compare(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
-    assert isinstance(instruction.attributes, Compare)
-    return _applied(comparison(instruction.attributes), scope, instruction, index)
+    return _applied(comparison(attributes_of(instruction, Compare)), scope, instruction, index)
 
 
 def infer_select(shapes: tuple[Shape, ...], attributes: Attributes) -> ArrayShape:

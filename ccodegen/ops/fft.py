@@ -19,6 +19,7 @@ from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index
 from ccodegen.ops.arithmetic import conjugate, real_part
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array
 from ccodegen.ops.fourier import LineTransformer, transform
 from ccodegen.ops.lowering import NestScope
@@ -86,8 +87,7 @@ def _mirrored(array: Array, n: int) -> Array:
 
 def _plan(instruction: Instruction) -> tuple[str, tuple[int, ...], ElementType]:
     """The kind, the lengths, and the complex type to compute in."""
-    attributes = instruction.attributes
-    assert isinstance(attributes, Fft)
+    attributes = attributes_of(instruction, Fft)
     own = instruction.operands[0].array_shape.element_type
     return attributes.fft_type, attributes.fft_length, _COMPLEX.get(own, own)
 

@@ -60,8 +60,8 @@ def _table(n: int, element_type: ElementType, inverse: bool) -> Array:
     step = np.asarray(_step(n, inverse))
     angle = np.arange(n, dtype=np.float64) * step
     table = np.empty(n, element_type.dtype)
-    table.real = operators.evaluate("cosine", (angle,), (F64,), F64)
-    table.imag = operators.evaluate("sine", (angle,), (F64,), F64)
+    table.real = operators.evaluate("cosine", (angle,), F64)
+    table.imag = operators.evaluate("sine", (angle,), F64)
     return table
 
 

@@ -13,6 +13,7 @@ from ccodegen.hlo.evaluate import unflatten, value_leaves
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import TOKEN, ArrayShape, Shape, TupleShape, leaves
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import ArraySpec, Hook, Request, missing
@@ -69,12 +70,12 @@ def asked(
 
 
 def evaluate_infeed(evaluator: Any, instruction: Instruction, token: Any) -> Any:
-    config = instruction.attributes.infeed_config  # type: ignore[attr-defined]
+    config = attributes_of(instruction, Infeed).infeed_config
     return asked(evaluator, instruction, Request(Hook.INFEED, config), (), instruction.shape)
 
 
 def evaluate_outfeed(evaluator: Any, instruction: Instruction, value: Any, token: Any) -> Any:
-    config = instruction.attributes.outfeed_config  # type: ignore[attr-defined]
+    config = attributes_of(instruction, Outfeed).outfeed_config
     return asked(evaluator, instruction, Request(Hook.OUTFEED, config), (value,), instruction.shape)
 
 
@@ -99,8 +100,7 @@ def evaluate_recv_done(evaluator: Any, instruction: Instruction, received: Any) 
 
 
 def _channel(instruction: Instruction) -> int:
-    assert isinstance(instruction.attributes, Transfer)
-    return instruction.attributes.channel_id or 0
+    return attributes_of(instruction, Transfer).channel_id or 0
 
 
 register(OpDef("infeed", Infeed, evaluate=evaluate_infeed, side_effect=True))

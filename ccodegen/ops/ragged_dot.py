@@ -168,7 +168,7 @@ def _masked_dot(
         column, row = (m.astype(accumulator.dtype) for m in (left[:, :, k], right[:, k]))
         product = contraction.product(column[:, :, None], row[:, None, :], accumulator)
         total = np.where(mask[:, :, k, None], total + product, total)
-    result = contraction.narrowed(total, accumulator, instruction.array_shape.element_type)
+    result = contraction.narrowed(total, instruction.array_shape.element_type)
     sizes = [lhs.shape[d] for d in a.lhs_batch_dims + rows] + [rhs.shape[d] for d in columns]
     return result.reshape(sizes)
 

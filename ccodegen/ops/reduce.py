@@ -13,6 +13,7 @@ from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops import fold
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.shape_checks import dimension_numbers, inputs_and_inits, without
 
@@ -32,8 +33,7 @@ def infer(shapes: tuple[Shape, ...], attributes: Reduce) -> Shape:
 
 def evaluate(evaluator: Any, instruction: Instruction, *values: fold.Array) -> Any:
     """Left to right in row-major order of the reduced dimensions, from the init value."""
-    attributes = instruction.attributes
-    assert isinstance(attributes, Reduce)
+    attributes = attributes_of(instruction, Reduce)
     count = len(values) // 2
     rows = tuple(_reduced_first(v, attributes.dimensions) for v in values[:count])
     initial = [np.broadcast_to(v, rows[0].shape[1:]) for v in values[count:]]
@@ -50,8 +50,7 @@ def _reduced_first(array: fold.Array, dimensions: tuple[int, ...]) -> fold.Array
 
 
 def element(scope: ElementScope, instruction: Instruction, index: Index) -> tuple[Expr, ...]:
-    attributes = instruction.attributes
-    assert isinstance(attributes, Reduce)
+    attributes = attributes_of(instruction, Reduce)
     count = len(instruction.operands) // 2
     sizes = instruction.operands[0].array_shape.dimensions
     initial = [scope.operand(count + n, ()) for n in range(count)]

@@ -20,6 +20,7 @@ from ccodegen.loop.builder import apply
 from ccodegen.loop.builder import index as const_index
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
 from ccodegen.ops import fold, running_fold, window
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope, NestScope, Scope
 from ccodegen.ops.shape_checks import inputs_and_inits, window_dimensions
 
@@ -39,7 +40,7 @@ def infer(shapes: tuple[Shape, ...], attributes: ReduceWindow) -> Shape:
 
 
 def evaluate(evaluator: Any, instruction: Instruction, *values: fold.Array) -> Any:
-    attributes = _attributes(instruction)
+    attributes = attributes_of(instruction, ReduceWindow)
     count = len(values) // 2
     inputs, initial = values[:count], values[count:]
     running = running_fold.find(attributes.window, attributes.to_apply, inputs[0].shape)
@@ -94,7 +95,7 @@ def _window_fold(
     elements: Callable[[Index], Sequence[Expr]],
 ) -> tuple[Expr, ...]:
     """The accumulators after folding elements(offsets) for the window's offsets in order."""
-    attributes = _attributes(instruction)
+    attributes = attributes_of(instruction, ReduceWindow)
     accumulators = fold.Accumulators(scope, attributes.to_apply, initial)
     sizes = [w.size for w in attributes.window.dimensions]
     with scope.builder.loops(sizes, "w") as offsets:
@@ -105,7 +106,7 @@ def _window_fold(
 def _input_index(
     instruction: Instruction, positions: Index, offsets: Index
 ) -> tuple[Expr | None, Index]:
-    dimensions = _attributes(instruction).window.dimensions
+    dimensions = attributes_of(instruction, ReduceWindow).window.dimensions
     sizes = instruction.operands[0].array_shape.dimensions
     counts = [w.output_size(n) for w, n in zip(dimensions, sizes, strict=True)]
     return window.input_index(dimensions, sizes, counts, positions, offsets)
@@ -123,7 +124,7 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
     if scope.strict and not running.exact:
         _nest_of_windows(scope, instruction)
         return
-    attributes, builder = _attributes(instruction), scope.builder
+    attributes, builder = attributes_of(instruction, ReduceWindow), scope.builder
     inputs, initial = _inputs_and_initial(scope)
     outer = list(inputs[0].dimensions)
     extent = outer.pop(running.dimension)
@@ -167,15 +168,10 @@ def _store(scope: NestScope, at: Index, values: Sequence[Expr]) -> None:
 
 
 def _running(instruction: Instruction) -> running_fold.RunningFold | None:
-    attributes = _attributes(instruction)
+    attributes = attributes_of(instruction, ReduceWindow)
     return running_fold.with_constant_init(
         attributes.window, attributes.to_apply, instruction.operands
     )
-
-
-def _attributes(instruction: Instruction) -> ReduceWindow:
-    assert isinstance(instruction.attributes, ReduceWindow)
-    return instruction.attributes
 
 
 register(

@@ -23,6 +23,7 @@ from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.loop import operators
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import Expr, Index
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, converted
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.random_bits import Words, philox, threefry
@@ -117,7 +118,7 @@ def evaluate(evaluator: Any, instruction: Instruction, state: Array) -> Any:
 
 def _array_words() -> Words[Array]:
     return Words(
-        lambda op, a, b: operators.evaluate(op, np.broadcast_arrays(a, b), (U32, U32), U32),
+        lambda op, a, b: operators.evaluate(op, np.broadcast_arrays(a, b), U32),
         lambda number: np.asarray(number, np.uint32),
     )
 
@@ -258,8 +259,7 @@ def _unravelled(number: Expr, sizes: Sequence[int]) -> Index:
 
 
 def _algorithm(instruction: Instruction) -> str:
-    assert isinstance(instruction.attributes, RngBitGenerator)
-    return instruction.attributes.algorithm
+    return attributes_of(instruction, RngBitGenerator).algorithm
 
 
 register(

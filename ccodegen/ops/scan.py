@@ -19,6 +19,7 @@ from ccodegen.hlo.opdef import OpDef, get, register
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import constant, derived, element_of, splat, tuple_of
 from ccodegen.ops.control import Call
 from ccodegen.ops.counted_loop import counted_loop, slice_at, with_slice_at
@@ -73,7 +74,7 @@ def _stacked(shape: ArrayShape, dimension: int, size: int) -> ArrayShape:
 
 
 def evaluate(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
-    attributes = _attributes(instruction)
+    attributes = attributes_of(instruction, Scan)
     (dimension,) = attributes.dimensions
     count = len(values) - attributes.num_carries
     inputs, carries = values[:count], list(values[count:])
@@ -93,7 +94,7 @@ def evaluate(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
 def nest(scope: NestScope, instruction: Instruction) -> None:
     """For computations that work element by element, as `expand` leaves no others: each line is
     scanned by itself."""
-    attributes, b = _attributes(instruction), scope.builder
+    attributes, b = attributes_of(instruction, Scan), scope.builder
     (dimension,) = attributes.dimensions
     count = len(scope.operands) - attributes.num_carries
     outputs = len(scope.results) - attributes.num_carries
@@ -119,7 +120,7 @@ _SAME_PER_ELEMENT = frozenset({"parameter", "tuple", "get-tuple-element"})
 
 def expand(instruction: Instruction) -> Instruction:
     """Where the computation does more than work element by element: a loop over the slices."""
-    attributes = _attributes(instruction)
+    attributes = attributes_of(instruction, Scan)
     if all(map(_is_elementwise, attributes.to_apply.instructions)) and _has_one_shape(instruction):
         return instruction
     (dimension,) = attributes.dimensions
@@ -168,7 +169,7 @@ def _called(
 
 def _has_one_shape(instruction: Instruction) -> bool:
     """Whether slices and carries all have the same dimensions."""
-    computation = _attributes(instruction).to_apply
+    computation = attributes_of(instruction, Scan).to_apply
     shapes = [p.shape for p in computation.parameters] + list(leaves(computation.root.shape))
     return len({s.dimensions for s in shapes if isinstance(s, ArrayShape)}) == 1
 
@@ -183,11 +184,6 @@ def _is_elementwise(instruction: Instruction) -> bool:
     return instruction.op in _SAME_PER_ELEMENT or (
         get(instruction.op).elementwise and not called
     )
-
-
-def _attributes(instruction: Instruction) -> Scan:
-    assert isinstance(instruction.attributes, Scan)
-    return instruction.attributes
 
 
 register(

@@ -18,6 +18,7 @@ from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
 from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, call_lifted, call_scalars
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, check_scalars, require, window_dimensions
@@ -50,7 +51,7 @@ def infer(shapes: tuple[Shape, ...], attributes: SelectAndScatter) -> Shape:
 def evaluate(
     evaluator: Any, instruction: Instruction, operand: Array, source: Array, init: Array
 ) -> Array:
-    attributes = _attributes(instruction)
+    attributes = attributes_of(instruction, SelectAndScatter)
     targets, found = _selected(evaluator, attributes, operand, source.shape)
     result = np.full(operand.size, init, operand.dtype)
     sources, targets = source.reshape(-1)[found], targets[found]
@@ -94,7 +95,7 @@ def _turns(targets: Array) -> list[Array]:
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
-    attributes, b = _attributes(instruction), scope.builder
+    attributes, b = attributes_of(instruction, SelectAndScatter), scope.builder
     _, source, init = scope.operands
     (result,) = scope.results
     with b.loops(result.dimensions, "i", LoopKind.PARALLEL) as at:
@@ -142,11 +143,6 @@ def _emit_comparison(
         (keep,) = call_scalars(scope, select, (old, b.load(operand, at)))
         b.store(better, (), apply("not", keep))
     return b.load(better)
-
-
-def _attributes(instruction: Instruction) -> SelectAndScatter:
-    assert isinstance(instruction.attributes, SelectAndScatter)
-    return instruction.attributes
 
 
 register(

@@ -13,6 +13,7 @@ from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.loop.ir import Expr, Index
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_leaves
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import LineSorter, sorting_permutation
@@ -54,7 +55,7 @@ def infer(shapes: tuple[Shape, ...], attributes: Sort) -> Shape:
 
 
 def evaluate(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
-    attributes = _attributes(instruction)
+    attributes = attributes_of(instruction, Sort)
     (dimension,) = attributes.dimensions
     moved = [np.moveaxis(v, dimension, -1) for v in values]
     lines = tuple(m.reshape(int(np.prod(m.shape[:-1])), m.shape[-1]) for m in moved)
@@ -69,7 +70,7 @@ def evaluate(evaluator: Any, instruction: Instruction, *values: Array) -> Any:
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
-    attributes, builder = _attributes(instruction), scope.builder
+    attributes, builder = attributes_of(instruction, Sort), scope.builder
     (dimension,) = attributes.dimensions
     outer = list(scope.operands[0].dimensions)
     n = outer.pop(dimension)
@@ -93,11 +94,6 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
 def _pairs(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
     """The comparator's arguments: a's and b's first value, a's and b's second, …"""
     return tuple(value for pair in zip(a, b, strict=True) for value in pair)
-
-
-def _attributes(instruction: Instruction) -> Sort:
-    assert isinstance(instruction.attributes, Sort)
-    return instruction.attributes
 
 
 register(

@@ -19,6 +19,7 @@ from ccodegen.hlo.shape import Shape, TupleShape
 from ccodegen.loop import operators
 from ccodegen.loop.builder import apply
 from ccodegen.loop.ir import Expr
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import LineSorter, sorting_permutation
@@ -43,13 +44,12 @@ def infer(shapes: tuple[Shape, ...], attributes: TopK) -> Shape:
 
 
 def evaluate(evaluator: Any, instruction: Instruction, operand: Array) -> Any:
-    attributes = _attributes(instruction)
+    attributes = attributes_of(instruction, TopK)
     element_type = instruction.operands[0].array_shape.element_type
     operator = comparison(element_type, attributes.largest)
 
     def before(a: Arrays, b: Arrays) -> Array:
-        types = (element_type, element_type)
-        return operators.evaluate(operator, (a[0], b[0]), types, ElementType.PRED)
+        return operators.evaluate(operator, (a[0], b[0]), ElementType.PRED)
 
     lines = operand.reshape(int(np.prod(operand.shape[:-1])), operand.shape[-1])
     order = sorting_permutation((lines,), before)[:, : attributes.k]
@@ -59,7 +59,7 @@ def evaluate(evaluator: Any, instruction: Instruction, operand: Array) -> Any:
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
-    attributes = _attributes(instruction)
+    attributes = attributes_of(instruction, TopK)
     topk_nest(scope, attributes.k, attributes.largest)
 
 
@@ -92,11 +92,6 @@ def comparison(element_type: ElementType, largest: bool) -> str:
     """The operator that says whether its first argument comes before the second."""
     order = "total-" if element_type.is_float else ""
     return f"compare-{order}{'gt' if largest else 'lt'}"
-
-
-def _attributes(instruction: Instruction) -> TopK:
-    assert isinstance(instruction.attributes, TopK)
-    return instruction.attributes
 
 
 register(OpDef("topk", TopK, infer=infer, evaluate=evaluate, nest=nest))

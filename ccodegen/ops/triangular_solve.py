@@ -19,6 +19,7 @@ from ccodegen.hlo.shape import Shape
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.arithmetic import ArrayArithmetic, conjugate, minus_product, working_type
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, converted
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, require
@@ -75,7 +76,7 @@ def infer(shapes: tuple[Shape, ...], attributes: TriangularSolve) -> Shape:
 
 
 def evaluate(evaluator: Any, instruction: Instruction, a: Array, b: Array) -> Array:
-    attributes = _attributes(instruction)
+    attributes = attributes_of(instruction, TriangularSolve)
     own = instruction.array_shape.element_type
     arithmetic = ArrayArithmetic(working_type(own))
     t, y = (m.astype(arithmetic.type.dtype) for m in (a, b))
@@ -128,7 +129,7 @@ class _System:
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
-    attributes, b = _attributes(instruction), scope.builder
+    attributes, b = attributes_of(instruction, TriangularSolve), scope.builder
     *outer, n, _ = scope.operands[0].dimensions
     columns = scope.results[0].dimensions[-1 if attributes.left_side else -2]
     with b.loops(outer, "m") as batch:
@@ -148,11 +149,6 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
 
 def _row(attributes: TriangularSolve, n: int, turn: Expr) -> Expr:
     return turn if attributes.forwards else apply("subtract", index(n - 1), turn)
-
-
-def _attributes(instruction: Instruction) -> TriangularSolve:
-    assert isinstance(instruction.attributes, TriangularSolve)
-    return instruction.attributes
 
 
 register(

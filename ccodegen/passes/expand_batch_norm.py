@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.batch_norm import BatchNorm
 from ccodegen.ops.build import broadcast, derived, is_static, reducer, splat, tuple_of
 from ccodegen.ops.elementwise import MathFunction
@@ -37,8 +38,7 @@ class _Writer:
 
     @property
     def attributes(self) -> BatchNorm:
-        assert isinstance(self.instruction.attributes, BatchNorm)
-        return self.instruction.attributes
+        return attributes_of(self.instruction, BatchNorm)
 
     @property
     def shape(self) -> ArrayShape:

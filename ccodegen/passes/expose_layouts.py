@@ -36,7 +36,9 @@ def expose_layouts(module: Module, context: PassContext | None = None) -> Module
     entry = _with_parameters(module.entry)
     root = entry.root
     exposed = _exposed(root, root, module.entry.root.shape)
-    return replace(module, entry=replace(entry, root=exposed))
+    # What is dynamic is as it was said, not as it is inside.
+    said = replace(exposed, shape=_memory_shapes(module.entry.root.shape))
+    return replace(module, entry=replace(entry, root=said))
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,12 @@ def _from_memory(memory: Instruction, shape: ArrayShape) -> Instruction:
         physical = reshape(memory, taken, [shape.dimensions[d] for d in order])
     value = transpose(memory, physical, sorted(range(shape.rank), key=order.__getitem__))
     return replace(value, shape=shape)
+
+
+def _memory_shapes(shape: Shape) -> Shape:
+    if isinstance(shape, TupleShape):
+        return TupleShape(tuple(map(_memory_shapes, shape.elements)))
+    return memory_shape(shape) if isinstance(shape, ArrayShape) and has_layout(shape) else shape
 
 
 def _exposed(origin: Instruction, value: Instruction, shape: Shape) -> Instruction:

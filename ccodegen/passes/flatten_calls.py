@@ -9,6 +9,7 @@ from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.hlo.shape import ArrayShape, TupleShape
 from ccodegen.ops.asynchronous import AsyncStart
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import splat, tuple_of
 from ccodegen.ops.control import Call
 from ccodegen.passes.context import PassContext
@@ -71,8 +72,7 @@ def _expansion(instruction: Instruction) -> Inlined | None:
 
 
 def _call(instruction: Instruction) -> Inlined:
-    assert isinstance(instruction.attributes, Call)
-    callee = instruction.attributes.to_apply
+    callee = attributes_of(instruction, Call).to_apply
     return inline(callee, instruction.operands, instruction.control_predecessors)
 
 

@@ -11,7 +11,8 @@ from ccodegen.ops.control import Conditional, Fusion, While
 from ccodegen.ops.creation import Parameter
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.fusion_groups import CONTRACTIONS, Group, fusion_groups, is_written_out
+from ccodegen.passes.fusion_group import CONTRACTIONS, Group, is_written_out
+from ccodegen.passes.fusion_groups import fusion_groups
 from ccodegen.support import graph
 
 

@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from operator import or_
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
-from ccodegen.hlo.shape import ArrayShape, leaves
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.cost import is_dear
-from ccodegen.ops.creation import Constant
 from ccodegen.ops.movement import Broadcast, Slice
-from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.constants import uniform
+from ccodegen.passes.fusion_group import (
+    CONTRACTIONS,
+    Group,
+    Rows,
+    is_fusible,
+    is_written_out,
+    result_dimensions,
+    rows_of,
+)
 
-CONTRACTIONS = frozenset({"dot", "convolution"})
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
 _MOVEMENT = frozenset({"broadcast", "reshape", "transpose", "slice", "reverse", "convert", "copy"})
-_NOT_COMPUTED = frozenset(
-    {"parameter", "constant", "tuple", "get-tuple-element", "while", "conditional", "fusion"}
-)
 _MOST_MEMBERS = 400
 # Members that are not straight are evaluated by recursion.
 _MOST_INDIRECT = 64
@@ -35,85 +38,6 @@ _SMALL_CONCATENATE = 1024
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
 # double it with each.
 _MOST_PLACES = 6
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What the reduces of a group have in common: the operand's dimensions, those kept."""
-
-    dimensions: tuple[int, ...]
-    kept: tuple[int, ...]
-
-    @property
-    def row_dimensions(self) -> tuple[int, ...]:
-        return tuple(self.dimensions[d] for d in self.kept)
-
-    @property
-    def keeps_last(self) -> bool:
-        """Accumulators lie side by side; whole rows cannot be read again at little cost."""
-        return bool(self.kept) and self.kept[-1] == len(self.dimensions) - 1
-
-    @property
-    def output_dimensions(self) -> tuple[tuple[int, ...], ...]:
-        """What a kernel with such reduces can store."""
-        whole = () if self.keeps_last else (self.dimensions,)
-        return (self.row_dimensions, *whole)
-
-
-@dataclass(eq=False)
-class Group:
-    """One kernel to be. `roots`: what it stores. `straight`: members that an output element reads
-    at its own index alone. `places`: the indices at which members are read, one number each.
-    `hero`: a contraction or an op that writes in a way of its own; `before`: members that it
-    reads."""
-
-    roots: list[Instruction]
-    members: dict[Instruction, None] = field(default_factory=dict)
-    straight: set[Instruction] = field(default_factory=set)
-    places: dict[Instruction, frozenset[int]] = field(default_factory=dict)
-    before: set[Instruction] = field(default_factory=set)
-    hero: Instruction | None = None
-    rows: Rows | None = None
-
-    @property
-    def dimensions(self) -> tuple[int, ...]:
-        return result_dimensions(self.roots[0])
-
-    def inputs(self) -> dict[Instruction, None]:
-        """What the group reads from memory, in the order of first use if the members are."""
-        read = (o for m in self.members for o in m.operands if o not in self.members)
-        return {i: None for i in read if not is_written_out(i)}
-
-
-def result_dimensions(instruction: Instruction) -> tuple[int, ...]:
-    """Of an array, or of all the arrays that a reduce of several operands returns."""
-    first = next(leaves(instruction.shape))
-    assert isinstance(first, ArrayShape)
-    return first.dimensions
-
-
-def is_written_out(instruction: Instruction) -> bool:
-    """Scalar constants stand in the code of each kernel that needs them."""
-    attributes = instruction.attributes
-    is_array = isinstance(instruction.shape, ArrayShape)
-    return isinstance(attributes, Constant) and is_array and instruction.array_shape.size == 1
-
-
-def is_fusible(instruction: Instruction) -> bool:
-    """Whether it can be computed element by element inside of a kernel with others."""
-    if instruction.op in _NOT_COMPUTED:
-        return False
-    if instruction.op != "reduce" and not isinstance(instruction.shape, ArrayShape):
-        return False
-    definition = opdef.get(instruction.op)
-    return definition.element is not None and not definition.lowers_by_nest(instruction)
-
-
-def rows_of(reduce: Instruction) -> Rows:
-    assert isinstance(reduce.attributes, Reduce)
-    dimensions = reduce.operands[0].array_shape.dimensions
-    reduced = reduce.attributes.dimensions
-    return Rows(dimensions, tuple(d for d in range(len(dimensions)) if d not in reduced))
 
 
 def fusion_groups(computation: Computation) -> list[Group]:
@@ -371,8 +295,8 @@ def _spreads_rows(user: Instruction, rows: Rows) -> bool:
 def _is_per_row(value: Instruction, broadcast: Instruction) -> bool:
     """Whether the value is made elementwise from a reduce of the rows that it is spread over: the
     reduce will be in the same kernel, which then computes the value once a row."""
-    assert isinstance(broadcast.attributes, Broadcast)
-    spread_over = Rows(broadcast.array_shape.dimensions, broadcast.attributes.dimensions)
+    kept = attributes_of(broadcast, Broadcast).dimensions
+    spread_over = Rows(broadcast.array_shape.dimensions, kept)
     pending, seen = [value], {value}
     while pending:
         instruction = pending.pop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops.control import Conditional
 from ccodegen.passes.constants import uniform
@@ -37,25 +37,13 @@ def _expansion(instruction: Instruction) -> Inlined | None:
 
 
 def _conditional(instruction: Instruction, attributes: Conditional) -> Inlined | None:
-    """An index out of range means the last branch."""
     selector = uniform(instruction.operands[0])
     if selector is None:
         return None
-    if attributes.branch_computations:
-        chosen, count = int(selector), len(attributes.branch_computations)
-        index = chosen if 0 <= chosen < count else count - 1
-    else:
-        index = 0 if selector else 1
-    branch = _branches(attributes)[index]
-    operand = instruction.operands[1 + index]
+    number = attributes.chosen(selector)
+    branch, operand = attributes.branches()[number], instruction.operands[1 + number]
     operands = (operand,) if branch.parameters else ()
     return inline(branch, operands, instruction.control_predecessors)
-
-
-def _branches(attributes: Conditional) -> tuple[Computation, ...]:
-    if attributes.branch_computations:
-        return attributes.branch_computations
-    return attributes.computations()
 
 
 def _counted(instruction: Instruction) -> Instruction:

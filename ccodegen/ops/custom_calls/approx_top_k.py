@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ccodegen.hlo.attributes import PaddingDimension, SliceDimension
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape, TupleShape
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.backend_config import backend_config_of
 from ccodegen.ops.build import derived, element_of, slice_of, tuple_of
 from ccodegen.ops.custom_call import CustomCall, CustomCallDef, register_custom_call
@@ -36,8 +37,7 @@ def expand(instruction: Instruction) -> Instruction:
 
 
 def _comparator(instruction: Instruction) -> Computation | None:
-    attributes = instruction.attributes
-    assert isinstance(attributes, CustomCall)
+    attributes = attributes_of(instruction, CustomCall)
     called = (*attributes.called_computations, *filter(None, [attributes.to_apply]))
     return called[0] if called else None
 

@@ -12,4 +12,4 @@ TARGETS = (
 )
 
 for _target in TARGETS:
-    register_custom_call(CustomCallDef(_target, asks_host=True, pure=False))
+    register_custom_call(CustomCallDef(_target, asks_host=True))

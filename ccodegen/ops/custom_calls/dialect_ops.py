@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.backend_config import backend_config_of
 from ccodegen.ops.build import derived
-from ccodegen.ops.custom_call import CustomCallDef, register_custom_call
+from ccodegen.ops.custom_call import CustomCall, CustomCallDef, register_custom_call
 from ccodegen.ops.topk import TopK
 
 _ELEMENTWISE = (
@@ -15,7 +16,7 @@ _ELEMENTWISE = (
 
 def expand_elementwise(instruction: Instruction) -> Instruction:
     """`custom-call(%x), custom_call_target="mhlo.erf"` → `erf(%x)`."""
-    name = instruction.attributes.custom_call_target.partition(".")[2]  # type: ignore[attr-defined]
+    name = attributes_of(instruction, CustomCall).custom_call_target.partition(".")[2]
     if any(o.shape != instruction.shape for o in instruction.operands):
         return instruction
     return derived(instruction, name, instruction.shape, instruction.operands)

@@ -17,6 +17,7 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape, TupleShape
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.custom_call import CustomCall, CustomCallDef, register_custom_call
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support import c_routine
@@ -100,8 +101,7 @@ def require_operand(instruction: Instruction, number: int, wanted: Array) -> Non
 
 def refusal(instruction: Instruction, message: str) -> InputError:
     """An error that says what is wrong with a custom call."""
-    assert isinstance(instruction.attributes, CustomCall)
-    target = instruction.attributes.custom_call_target
+    target = attributes_of(instruction, CustomCall).custom_call_target
     return InputError(f"custom-call to '{target}' {message}", instruction.location)
 
 

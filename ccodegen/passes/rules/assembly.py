@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ccodegen.hlo.attributes import PaddingDimension, SliceDimension
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import derived, is_static, slice_of, splat
 from ccodegen.ops.movement import Broadcast, Concatenate, Pad, Reverse, Slice
 from ccodegen.passes.constants import uniform
@@ -33,8 +34,7 @@ def pad(instruction: Instruction, _: PassContext) -> Instruction | None:
     """pad by nothing → operand; that only crops → slice; of the same value → broadcast; of a pad
     with the same value → one."""
     operand, value = instruction.operands
-    attributes = instruction.attributes
-    assert isinstance(attributes, Pad)
+    attributes = attributes_of(instruction, Pad)
     if not is_static(instruction):
         return None
     if all((p.low, p.high, p.interior) == (0, 0, 0) for p in attributes.padding):
@@ -51,8 +51,7 @@ def reverse(instruction: Instruction, _: PassContext) -> Instruction | None:
     """reverse of dimensions of size 1, or of those that a broadcast made → without them; of a
     reverse → one."""
     (operand,) = instruction.operands
-    attributes = instruction.attributes
-    assert isinstance(attributes, Reverse)
+    attributes = attributes_of(instruction, Reverse)
     if not is_static(instruction):
         return None
     moved = {d for d in attributes.dimensions if _matters(operand, d)}

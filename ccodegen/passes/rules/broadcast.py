@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import broadcast, is_static, reshape
 from ccodegen.ops.movement import Broadcast
 from ccodegen.passes.context import PassContext
@@ -14,8 +15,7 @@ def broadcast_(instruction: Instruction, _: PassContext) -> Instruction | None:
     """broadcast that adds nothing → operand; that only adds dimensions of size 1 → reshape; of a
     broadcast → one; of a reshape that adds dimensions of size 1 → one broadcast."""
     (operand,) = instruction.operands
-    attributes = instruction.attributes
-    assert isinstance(attributes, Broadcast)
+    attributes = attributes_of(instruction, Broadcast)
     if not is_static(instruction):
         return None
     mapped, sizes = attributes.dimensions, instruction.array_shape.dimensions

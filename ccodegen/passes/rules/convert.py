@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import derived
 from ccodegen.ops.conversion import ReducePrecision
 from ccodegen.passes.constants import integer_range
@@ -54,8 +55,7 @@ def bitcast_convert(instruction: Instruction, _: PassContext) -> Instruction | N
 
 def reduce_precision(instruction: Instruction, _: PassContext) -> Instruction | None:
     """reduce-precision to what the type has anyway → operand."""
-    attributes = instruction.attributes
-    assert isinstance(attributes, ReducePrecision)
+    attributes = attributes_of(instruction, ReducePrecision)
     own = _FLOATS.get(instruction.array_shape.element_type)
     asked = (attributes.mantissa_bits + 1, attributes.exponent_bits)
     return instruction.operands[0] if own == asked else None

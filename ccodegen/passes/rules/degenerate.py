@@ -6,6 +6,7 @@ import numpy as np
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape, TupleShape
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import broadcast, constant, is_static, reshape, splat, tuple_of
 from ccodegen.ops.dot import Dot
 from ccodegen.ops.reduce import Reduce
@@ -29,8 +30,7 @@ def empty(instruction: Instruction, _: PassContext) -> Instruction | None:
 def reduce(instruction: Instruction, context: PassContext) -> Instruction | None:
     """reduce over dimensions of size 1 → its computation once, on init value and reshaped input;
     not even that for a sum from 0, if not strict (0 + -0 is 0)."""
-    attributes = instruction.attributes
-    assert isinstance(attributes, Reduce)
+    attributes = attributes_of(instruction, Reduce)
     count = len(instruction.operands) // 2
     inputs, inits = instruction.operands[:count], instruction.operands[count:]
     sizes = inputs[0].array_shape.dimensions
@@ -48,8 +48,7 @@ def reduce(instruction: Instruction, context: PassContext) -> Instruction | None
 
 def dot(instruction: Instruction, _: PassContext) -> Instruction | None:
     """dot over no elements → 0."""
-    attributes = instruction.attributes
-    assert isinstance(attributes, Dot)
+    attributes = attributes_of(instruction, Dot)
     sizes = instruction.operands[0].array_shape.dimensions
     if is_static(instruction) and any(sizes[d] == 0 for d in attributes.lhs_contracting_dims):
         return splat(instruction, 0, instruction.array_shape)
@@ -59,8 +58,7 @@ def dot(instruction: Instruction, _: PassContext) -> Instruction | None:
 def sort(instruction: Instruction, _: PassContext) -> Instruction | None:
     """sort of one element → operands."""
     operands = instruction.operands
-    assert isinstance(instruction.attributes, Sort)
-    (dimension,) = instruction.attributes.dimensions
+    (dimension,) = attributes_of(instruction, Sort).dimensions
     if not is_static(instruction) or operands[0].array_shape.dimensions[dimension] != 1:
         return None
     if isinstance(instruction.shape, TupleShape):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import derived, elementwise, splat
 from ccodegen.ops.elementwise import Compare
 from ccodegen.passes.constants import (
@@ -92,8 +93,7 @@ def clamp(instruction: Instruction, _: PassContext) -> Instruction | None:
 def compare(instruction: Instruction, context: PassContext) -> Instruction | None:
     """What is decided by the operands being one, by a type's range, or by pred constants."""
     a, b = instruction.operands
-    attributes = instruction.attributes
-    assert isinstance(attributes, Compare)
+    attributes = attributes_of(instruction, Compare)
     if a is b:
         return _compare_with_itself(instruction, attributes.direction)
     if a.array_shape.element_type is ElementType.PRED and attributes.direction in ("EQ", "NE"):

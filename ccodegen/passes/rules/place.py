@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import derived, is_static, reshape, slice_of, splat
 from ccodegen.ops.dynamic_slice import DynamicSlice
 from ccodegen.ops.gather import Gather
@@ -46,8 +47,7 @@ def dynamic_update_slice(instruction: Instruction, _: PassContext) -> Instructio
 def gather(instruction: Instruction, _: PassContext) -> Instruction | None:
     """gather of one window → dynamic-slice and reshape (both clamp the place)."""
     operand, indices = instruction.operands
-    attributes = instruction.attributes
-    assert isinstance(attributes, Gather)
+    attributes = attributes_of(instruction, Gather)
     if not is_static(instruction) or attributes.operand_batching_dims:
         return None
     if indices.array_shape.size != len(attributes.start_index_map) or not attributes.slice_sizes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import broadcast, derived, is_static, reshape, transpose
 from ccodegen.ops.creation import Iota
 from ccodegen.ops.movement import Broadcast, Transpose
@@ -32,8 +33,7 @@ def transpose_(instruction: Instruction, _: PassContext) -> Instruction | None:
     """transpose to the same order → operand; of a transpose → one; that moves only dimensions of
     size 1 → reshape; of a broadcast or iota → broadcast or iota."""
     (operand,) = instruction.operands
-    attributes = instruction.attributes
-    assert isinstance(attributes, Transpose)
+    attributes = attributes_of(instruction, Transpose)
     order = attributes.dimensions
     if not is_static(instruction):
         return None
@@ -67,8 +67,7 @@ def matching_dimensions(source: tuple[int, ...], target: tuple[int, ...]) -> lis
 
 def _of_broadcast(instruction: Instruction, operand: Instruction) -> Instruction | None:
     (source,) = operand.operands
-    attributes = operand.attributes
-    assert isinstance(attributes, Broadcast)
+    attributes = attributes_of(operand, Broadcast)
     dimensions = instruction.array_shape.dimensions
     if not attributes.dimensions:
         return broadcast(instruction, source, dimensions, ())

@@ -7,6 +7,7 @@ import numpy as np
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import constant, derived, is_static, reshape
 from ccodegen.ops.dynamic_slice import DynamicSlice
 from ccodegen.ops.scatter import Scatter
@@ -21,8 +22,7 @@ def scatter(instruction: Instruction, _: PassContext) -> Instruction | None:
     if len(instruction.operands) != 3 or not is_static(instruction):
         return None
     operand, indices, update = instruction.operands
-    attributes = instruction.attributes
-    assert isinstance(attributes, Scatter)
+    attributes = attributes_of(instruction, Scatter)
     rank = operand.array_shape.rank
     sizes = attributes.window_sizes(rank, update.array_shape.dimensions)
     if update.array_shape.size != np.prod(sizes) or attributes.input_batching_dims:
@@ -59,8 +59,7 @@ def _combined(
     instruction: Instruction, update: Instruction, places: tuple[Instruction, ...]
 ) -> Instruction | None:
     """What the window becomes; None for combiners of more than one op."""
-    assert isinstance(instruction.attributes, Scatter)
-    function = instruction.attributes.to_apply
+    function = attributes_of(instruction, Scatter).to_apply
     old, new = function.parameters
     root = function.root
     if root is new:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import broadcast, derived, is_static, slice_of, slice_size
 from ccodegen.ops.creation import Iota
 from ccodegen.ops.movement import Broadcast, Concatenate, Pad, Slice
@@ -17,8 +18,7 @@ def slice_(instruction: Instruction, _: PassContext) -> Instruction | None:
     """slice of all → operand; of a slice → one; of a broadcast, concatenate, pad or iota → of
     their operand."""
     (operand,) = instruction.operands
-    attributes = instruction.attributes
-    assert isinstance(attributes, Slice)
+    attributes = attributes_of(instruction, Slice)
     if not is_static(instruction) or instruction.array_shape.size == 0:
         return None
     whole = slice_of(instruction, operand, attributes.slice)
@@ -38,8 +38,7 @@ def compose(outer: SliceDimension, inner: SliceDimension) -> SliceDimension:
 def _of_slice(
     instruction: Instruction, operand: Instruction, slices: Sequence[SliceDimension]
 ) -> Instruction:
-    inner = operand.attributes
-    assert isinstance(inner, Slice)
+    inner = attributes_of(operand, Slice)
     composed = [compose(o, i) for o, i in zip(slices, inner.slice, strict=True)]
     return slice_of(instruction, operand.operands[0], composed)
 
@@ -47,8 +46,7 @@ def _of_slice(
 def _of_broadcast(
     instruction: Instruction, operand: Instruction, slices: Sequence[SliceDimension]
 ) -> Instruction:
-    attributes = operand.attributes
-    assert isinstance(attributes, Broadcast)
+    attributes = attributes_of(operand, Broadcast)
     part = [slices[d] for d in attributes.dimensions]
     smaller = slice_of(instruction, operand.operands[0], part)
     sizes = instruction.array_shape.dimensions
@@ -59,8 +57,7 @@ def _of_concatenate(
     instruction: Instruction, operand: Instruction, slices: Sequence[SliceDimension]
 ) -> Instruction | None:
     """Only if one piece has all that is taken."""
-    assert isinstance(operand.attributes, Concatenate)
-    (dimension,) = operand.attributes.dimensions
+    (dimension,) = attributes_of(operand, Concatenate).dimensions
     taken, end = slices[dimension], 0
     last = taken.start + (slice_size(taken) - 1) * taken.stride
     for piece in operand.operands:
@@ -76,11 +73,10 @@ def _of_pad(
     instruction: Instruction, operand: Instruction, slices: Sequence[SliceDimension]
 ) -> Instruction | None:
     """Of the operand if no padding is taken, of the padding value if nothing else is."""
-    assert isinstance(operand.attributes, Pad)
     source, value = operand.operands
     part = []
     for taken, pad, size in zip(
-        slices, operand.attributes.padding, source.array_shape.dimensions, strict=True
+        slices, attributes_of(operand, Pad).padding, source.array_shape.dimensions, strict=True
     ):
         first = taken.start - pad.low
         last = first + (slice_size(taken) - 1) * taken.stride

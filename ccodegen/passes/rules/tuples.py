@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import Rules
@@ -11,8 +12,7 @@ from ccodegen.passes.rules import Rules
 def get_tuple_element(instruction: Instruction, _: PassContext) -> Instruction | None:
     """get-tuple-element(tuple(a, b), index=1) → b."""
     (operand,) = instruction.operands
-    attributes = instruction.attributes
-    assert isinstance(attributes, GetTupleElement)
+    attributes = attributes_of(instruction, GetTupleElement)
     return operand.operands[attributes.index] if operand.op == "tuple" else None
 
 
