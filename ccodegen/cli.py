@@ -53,6 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
+        failure = common.failure_of_plugin(error, getattr(args, "plugin", ()))
+        if failure is not None:
+            print(failure, file=sys.stderr)
+            return INPUT_ERROR
         return _bug(InternalError(f"{type(error).__name__}: {error}"), error)
 
 

@@ -26,10 +26,12 @@ from ccodegen.frontends.read import read
 from ccodegen.hlo.evaluate import evaluate, value_leaves
 from ccodegen.hlo.ir import Module
 from ccodegen.jit import array_digest, source_bytes
+from ccodegen.ops.custom_call import with_hosts
 from ccodegen.random_inputs import random_inputs
 from ccodegen.report import Report, report
 from ccodegen.support.element_type import from_dtype
 from ccodegen.support.errors import InputError
+from ccodegen.support.hooks import NO_IO
 from ccodegen.target import Target, load
 from ccodegen.tolerance import tolerance
 
@@ -92,7 +94,7 @@ def expectation(
 ) -> Expectation:
     """What the reference gives for these inputs, or for random ones."""
     arrays = random_inputs(module, seed) if inputs is None else list(inputs)
-    results = evaluate(module, *arrays)
+    results = evaluate(module, *arrays, io=with_hosts(NO_IO))
     outputs = [value for value in value_leaves(results) if value is not None]
     tolerances = [tolerance(from_dtype(value.dtype), strict) for value in outputs]
     return Expectation(arrays, outputs, tolerances)
@@ -118,11 +120,17 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all. Raises InputError where that cannot be done."""
+    """Writes a file whole or not at all; into what is there and no file, such as a device or a
+    pipe. Raises InputError where that cannot be done."""
     try:
-        with tempfile.NamedTemporaryFile(dir=path.absolute().parent, delete=False) as file:
-            file.write(data)
-        os.replace(file.name, path)
+        real = path.resolve()
+        if real.exists() and not real.is_file():
+            real.write_bytes(data)
+            return
+        with tempfile.TemporaryDirectory(prefix=".ccodegen-", dir=real.parent) as folder:
+            new = Path(folder) / "new"
+            new.write_bytes(data)
+            os.replace(new, real)
     except OSError as error:
         raise InputError(f"cannot write '{path}': {error.strerror or error}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -211,6 +212,8 @@ def test_missing_and_wrong_files(
         ["--constant", "w"],
         ["--constant", "w=missing.npy"],
         ["--constants", "missing.npz"],
+        ["--output", "nowhere"],
+        ["--plugin", "missing.py"],
         ["--donate", "nobody"],
         ["--donate", "99"],
     ],
@@ -225,12 +228,91 @@ def test_wrong_options(
 def test_wrong_inputs(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(tmp_path / "x.npy", np.ones(3, np.float32))
     (tmp_path / "junk.npz").write_bytes(b"junk")
-    for file in ("x.npy", "junk.npz"):
+    np.savez(tmp_path / "empty.npz")
+    for file in ("x.npy", "junk.npz", "empty.npz"):
         assert cli.main(["run", program, "--input", str(tmp_path / file)]) == 1
         assert "error:" in capsys.readouterr().err
+    assert cli.main(["run", program, "--constants", str(tmp_path / "x.npy")]) == 1
     assert cli.main(["run", program, "--output", str(tmp_path / "y.txt")]) == 1
     assert cli.main(["run", program, "--output", str(tmp_path / "no" / "y.npz")]) == 1
     assert cli.main(["run", program, "--target", "cortex-m4"]) == 1
+
+
+@pytest.mark.parametrize("code", ["1 / 0", "import sys\nsys.exit(5)", "def f(:"])
+def test_plugins_that_fail(
+    code: str, program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text("\n\n" + code)
+    assert cli.main(["run", program, "--plugin", str(plugin)]) == 1
+    error = capsys.readouterr().err
+    assert "cannot import the plugin" in error
+    assert f"line {2 + len(code.splitlines())})" in error
+
+
+def test_a_function_of_a_plugin_that_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin, program = tmp_path / "plugin.py", tmp_path / "asks.hlo"
+    plugin.write_text(
+        "import ccodegen\nccodegen.register_custom_call('ask_in_vain', host=lambda x: x[9])\n"
+    )
+    program.write_text(
+        "ENTRY e {\n  x = f32[4] parameter(0)\n"
+        '  ROOT r = f32[4] custom-call(x), custom_call_target="ask_in_vain"\n}\n'
+    )
+    for more in ([], ["--reference"]):
+        assert cli.main(["run", str(program), "--plugin", str(plugin), *more]) == 1
+        assert "IndexError" in capsys.readouterr().err
+
+
+def test_functions_of_a_plugin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plugin, program = tmp_path / "plugin.py", tmp_path / "asks.hlo"
+    plugin.write_text(
+        "import ccodegen\nccodegen.register_custom_call('ask_for_five', host=lambda x: x + 5)\n"
+    )
+    program.write_text(
+        "ENTRY e {\n  x = f32[4] parameter(0)\n"
+        '  ROOT r = f32[4] custom-call(x), custom_call_target="ask_for_five"\n}\n'
+    )
+    common = [str(program), "--plugin", str(plugin)]
+    out = tmp_path / "out.npy"
+    np.save(tmp_path / "x.npy", np.ones(4, np.float32))
+    for more in ([], ["--reference"]):
+        files = ["--input", str(tmp_path / "x.npy"), "--output", str(out)]
+        assert cli.main(["run", *common, *files, *more]) == 0
+        assert np.load(out).tolist() == [6, 6, 6, 6]
+    assert cli.main(["verify", *common, "--per-kernel"]) == 0
+    capsys.readouterr()
+    assert cli.main(["verify", *common, "--target", "cortex-m4"]) == 1
+    assert "asks its caller through ccg_io for call" in capsys.readouterr().err
+
+
+def test_output_into_a_pipe_and_through_a_link(program: str, tmp_path: Path) -> None:
+    pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "file"
+    os.mkfifo(pipe)
+    link.symlink_to(file)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for output in (pipe, link):
+        assert cli.main(["compile", program, "--stop-after", "hlo", "-o", str(output)]) == 0
+    assert os.read(reader, 9) == b"HloModule"
+    os.close(reader)
+    assert pipe.is_fifo() and link.is_symlink()
+    assert file.stat().st_mode & 0o444 == 0o444 & ~_umask()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_output_that_cannot_be_written_leaves_nothing(program: str, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    before = sorted(tmp_path.iterdir())
+    assert cli.main(["compile", program, "--stop-after", "hlo", "-o", str(folder)]) == 1
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_usage_errors() -> None:
@@ -238,7 +320,9 @@ def test_usage_errors() -> None:
     assert usage_code("bogus") == 2
     assert usage_code("run") == 2
     assert usage_code("run", "x", "--threads", "0") == 2
+    assert usage_code("run", "x", "--threads", "two") == 2
     assert usage_code("run", "x", "--seed", "-1") == 2
+    assert usage_code("reduce", "x", "--seconds", "0") == 2
 
 
 @pytest.mark.parametrize("command", [m.__name__.rpartition(".")[2] for m in cli.COMMANDS])

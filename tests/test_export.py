@@ -95,6 +95,18 @@ def test_package_runs_under_emulator(
     assert make(tmp_path / "out").endswith("PASS\n")
 
 
+def test_package_without_test(tmp_path: Path) -> None:
+    needs("gcc", "make", "cmake")
+    export(PROGRAM, "x86-64", "step", tmp_path / "out", WEIGHTS, test=False)
+    command = ["make", "-s", "-C", str(tmp_path / "out")]
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    done = subprocess.run([*command, "test"], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "this package has no test" in done.stderr
+    build = ["cmake", "-S", str(tmp_path / "out"), "-B", str(tmp_path / "cmake")]
+    assert subprocess.run(build, capture_output=True).returncode == 0
+
+
 def test_wrong_code_fails_its_test(tmp_path: Path) -> None:
     needs("gcc")
     export(PROGRAM, "x86-64", "step", tmp_path / "out", WEIGHTS)
@@ -212,7 +224,7 @@ def test_unsupported_program_writes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_names_that_would_break_out_of_c(compiler: str, tmp_path: Path) -> None:
     needs(compiler)
-    hostile = r'*/ int evil; /* ??/ \" \\ \n #include \"x\" %s'
+    hostile = r"*/ int evil; /* ??/ \" \\ \n #include \"x\" %s"
     lines = ["HloModule int.main", "ENTRY while.1 {"]
     for number, name in enumerate(("int", "main", "memory", "given_x", "step_run", "NULL", "I")):
         metadata = f'metadata={{op_name="{hostile}" source_file="{hostile}" source_line=1}}'

@@ -53,8 +53,15 @@ def test_a_difference_from_the_reference(
 
 
 def test_a_program_without_fault(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reduce", str(program), "--check", "false"]) == 1
-    assert "does not show the fault 'false'" in capsys.readouterr().err
+    assert main(["reduce", str(program), "--check", "false {}"]) == 1
+    assert "does not show the fault 'false {}'" in capsys.readouterr().err
+
+
+def test_a_check_that_ignores_the_program(
+    program: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reduce", str(program), "--check", "true"]) == 1
+    assert "--check 'true' says nothing of the program" in capsys.readouterr().err
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,6 +29,7 @@ from ccodegen.hlo.layout import from_memory, to_memory
 from ccodegen.loop.ir import Program
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import IO, missing
+from ccodegen.support.naming import counted
 from ccodegen.target import Target
 
 Array = np.ndarray[Any, Any]
@@ -111,7 +112,8 @@ class DynamicExecutable(HostExecutable):
         names = [slot.name for slot in self._taken]
         if len(arrays) != len(names):
             listed = f" ({', '.join(names)})" if names else ""
-            raise InputError(f"expected {len(names)} arguments{listed}, got {len(arrays)}")
+            expected = f"expected {counted(len(names), 'argument')}{listed}"
+            raise InputError(f"{expected}, got {len(arrays)}")
         bounds = [slot.shape for slot in self._taken]
         results = self._form.taken(super().__call__(*self._form.given(arrays, names, bounds)))
         return nest(self._structure, lambda leaf: results[leaf])

@@ -11,6 +11,7 @@ import numpy as np
 from ccodegen.backend.signature import Signature, Slot, Structure, leaves
 from ccodegen.support.element_type import Kind, array_text, from_dtype
 from ccodegen.support.errors import InputError
+from ccodegen.support.naming import counted
 
 Array = np.ndarray[Any, Any]
 _ARRAY, _EMPTY = np.ndarray, np.empty
@@ -98,7 +99,7 @@ class HostTransferManager:
         if len(arrays) == self._count:
             return arrays
         names = ", ".join(slot.name for slot in self._signature.inputs)
-        expected = f"expected {self._count} arguments{f' ({names})' if names else ''}"
+        expected = f"expected {counted(self._count, 'argument')}{f' ({names})' if names else ''}"
         raise InputError(f"{expected}, got {len(arrays)}")
 
     def _given(self, out: Any) -> dict[int | None, Any]:

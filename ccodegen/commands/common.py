@@ -6,6 +6,8 @@ import argparse
 import contextlib
 import importlib
 import runpy
+import sys
+import traceback
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -101,9 +103,26 @@ def load_plugins(names: Sequence[str]) -> None:
                 importlib.import_module(name)
         except CcodegenError:
             raise
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
+        except (Exception, SystemExit) as error:
+            reason = f"{type(error).__name__}: {error}{_place(error, name)}"
             raise InputError(f"cannot import the plugin '{name}': {reason}") from error
+
+
+def failure_of_plugin(error: Exception, names: Sequence[str]) -> InputError | None:
+    """What came up in a function of a plugin, such as a custom call's on the host."""
+    for name in names:
+        place = _place(error, name)
+        if place:
+            return InputError(f"the plugin '{name}' failed: {type(error).__name__}: {error}{place}")
+    return None
+
+
+def _place(error: BaseException, name: str) -> str:
+    """The last line of the plugin that was run."""
+    file = name if name.endswith(".py") else getattr(sys.modules.get(name), "__file__", "")
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == file]
+    return f" (line {lines[-1]})" if lines else ""
 
 
 def add_start(parser: argparse.ArgumentParser, stages: Sequence[str] = STARTS) -> None:
@@ -156,8 +175,10 @@ def program_from(path: str, start: str, options: BuildOptions) -> Program:
         _unreadable(path, error)
 
 
-def inputs_from(files: Sequence[str]) -> list[Array]:
-    """The arrays of .npz files (in0, in1, …) and .npy files, in that order."""
+def inputs_from(files: Sequence[str]) -> list[Array] | None:
+    """The arrays of .npz files (in0, in1, …) and .npy files, in that order; None for no files."""
+    if not files:
+        return None
     arrays: list[Array] = []
     for file in files:
         if file.endswith(".npz"):
@@ -169,23 +190,33 @@ def inputs_from(files: Sequence[str]) -> list[Array]:
 
 
 def load_npy(path: str) -> Array:
-    try:
-        loaded = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        _unreadable(path, error)
-    if not isinstance(loaded, np.ndarray):
+    loaded = _load(path)
+    if isinstance(loaded, dict):
         raise InputError(f"{path} holds several arrays: it should be named .npz")
     return loaded
 
 
 def load_npz(path: str) -> dict[str, Array]:
+    loaded = _load(path)
+    if not isinstance(loaded, dict):
+        raise InputError(f"{path} holds one array: it should be named .npy")
+    return loaded
+
+
+def _load(path: str) -> Array | dict[str, Array]:
+    """The array of an .npy file, or those of an .npz file by name."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if isinstance(file, np.ndarray):
-                raise InputError(f"{path} holds one array: it should be named .npy")
-            return dict(file)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        with loaded:
+            return dict(loaded)
+    except OSError as error:
         _unreadable(path, error)
+    except (ValueError, EOFError, zipfile.BadZipFile):
+        # NumPy takes anything else for a pickle, which we never load.
+        hint = "numpy.save and numpy.savez write such files, of arrays that hold no objects"
+        raise InputError(f"{path} is no whole .npy or .npz file of NumPy", hint=hint) from None
 
 
 def printer() -> Console:
@@ -214,17 +245,17 @@ def bytes_text(count: int) -> str:
 
 
 def _natural(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is less than 0")
-    return value
+    return _at_least(0, text)
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return value
+    return _at_least(1, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"expected an integer of at least {least}, got '{text}'")
+    return int(text)
 
 
 def _make_folder(path: Path) -> None:

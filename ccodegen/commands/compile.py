@@ -37,11 +37,13 @@ def add(commands: common.Subparsers) -> None:
     common.add_program(parser)
     common.add_start(parser)
     parser.add_argument("--stop-after", choices=STAGES, help="print the program at this stage")
-    parser.add_argument("-o", "--output", type=Path, help="print to this file")
+    parser.add_argument("-o", "--output", type=Path, help="print to this file, not to stdout")
     parser.set_defaults(main=main)
 
 
 def main(args: argparse.Namespace) -> int:
+    if args.output and not args.stop_after:
+        raise InputError("--output is for what --stop-after prints", hint="add --stop-after c")
     options = common.options_of(args)
     if args.stop_after:
         _print(stage_text(args, options), args.output)

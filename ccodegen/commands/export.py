@@ -58,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
             options.strict,
             weights_binary=args.weights_binary,
             test=not args.no_test,
-            inputs=common.inputs_from(args.input) or None,
+            inputs=common.inputs_from(args.input),
             seed=args.seed,
         )
     print_summary(made, args.output, common.printer())

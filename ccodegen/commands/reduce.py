@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
 import sys
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from ccodegen.frontends.read import read
 from ccodegen.hlo.ir import Module
 from ccodegen.passes.reducing import reduce
 from ccodegen.support.errors import InputError
+from ccodegen.support.naming import counted
 
 TEXT = """\
 Shrinks a program that shows a fault to a few lines of HLO that still show it: removes instructions,
@@ -35,7 +38,7 @@ def add(commands: common.Subparsers) -> None:
     common.add_program(parser)
     parser.add_argument("--check", default="differs", help="the fault; default: %(default)s")
     parser.add_argument(
-        "--seconds", type=float, default=60.0, help="of one check; default: %(default)s"
+        "--seconds", type=_seconds, default=60.0, help="of one check; default: %(default)s"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
     parser.set_defaults(main=main)
@@ -59,4 +62,11 @@ def main(args: argparse.Namespace) -> int:
 
 def _tell(module: Module) -> None:
     count = sum(len(c.instructions) for c in module.computations)
-    print(f"{count} instructions", file=sys.stderr)
+    print(counted(count, "instruction"), file=sys.stderr)
+
+
+def _seconds(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) < math.inf:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"expected seconds, more than 0, got '{text}'")

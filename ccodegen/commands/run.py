@@ -20,8 +20,10 @@ from ccodegen.export import write_file
 from ccodegen.frontends.read import read
 from ccodegen.hlo.evaluate import evaluate, value_leaves
 from ccodegen.loop.ir import Program
+from ccodegen.ops.custom_call import with_hosts
 from ccodegen.random_inputs import random_arrays, random_inputs
 from ccodegen.support.errors import InputError
+from ccodegen.support.hooks import NO_IO
 
 TEXT = """\
 Runs a program here, over arrays from files or random ones, and prints or writes its results.
@@ -64,7 +66,8 @@ def main(args: argparse.Namespace) -> int:
 def call(program: Program, options: BuildOptions, inputs: Sequence[Array]) -> list[Array]:
     """The results of a program, compiled and run in this process, by output number."""
     with common.progress("compiling C"):
-        executable = host.load(program, options.target, Options(strict=options.strict))
+        settings = Options(strict=options.strict, io=with_hosts(NO_IO))
+        executable = host.load(program, options.target, settings)
     results = executable(*(np.array(array, order="C") for array in inputs))
     return list(results) if isinstance(results, tuple) else [results]
 
@@ -89,7 +92,8 @@ def _compiled(args: argparse.Namespace, options: BuildOptions) -> list[Array]:
         hint = f"ccodegen verify {args.program} --target {args.target} runs it there"
         raise InputError(f"target {args.target} does not run in this process", hint=hint)
     program = common.program_from(args.program, args.start_from, options)
-    return call(program, options, common.inputs_from(args.input) or _random(program, args.seed))
+    inputs = common.inputs_from(args.input)
+    return call(program, options, _random(program, args.seed) if inputs is None else inputs)
 
 
 def _random(program: Program, seed: int) -> list[Array]:
@@ -104,7 +108,9 @@ def _evaluated(args: argparse.Namespace, options: BuildOptions) -> list[Array]:
     if args.start_from == "loop":
         raise InputError("--reference needs a program in HLO")
     module = bind(read(Path(args.program)), options).module
-    inputs = common.inputs_from(args.input) or random_inputs(module, args.seed)
+    inputs = common.inputs_from(args.input)
+    if inputs is None:
+        inputs = random_inputs(module, args.seed)
     with common.progress("evaluating"):
-        results = evaluate(module, *inputs)
+        results = evaluate(module, *inputs, io=with_hosts(NO_IO))
     return [value for value in value_leaves(results) if value is not None]

@@ -18,10 +18,12 @@ from ccodegen.commands.run import call
 from ccodegen.frontends._jaxlib import run_hlo
 from ccodegen.hlo.evaluate import evaluate, value_leaves
 from ccodegen.hlo.ir import Module
+from ccodegen.ops.custom_call import with_hosts
 from ccodegen.random_inputs import random_inputs
 from ccodegen.special_inputs import special_inputs
 from ccodegen.support.element_type import from_dtype
-from ccodegen.support.errors import CcodegenError, InternalError
+from ccodegen.support.errors import CcodegenError, InputError, InternalError
+from ccodegen.support.hooks import NO_IO
 from ccodegen.tolerance import compare, tolerance
 
 # "" for a program without fault, else what tells one fault from another.
@@ -30,12 +32,15 @@ _SEEDS = 3
 
 
 def symptom_of(check: str, options: BuildOptions, seconds: float) -> Symptom:
-    """`check`: differs, crashes, xla, or a shell command."""
+    """`check`: differs, crashes, xla, or a shell command. Raises InputError for anything else."""
     inner: dict[str, Callable[[Module, BuildOptions], str]] = {
         "differs": _differs,
         "crashes": _crashes,
         "xla": _differs_from_xla,
     }
+    if check not in inner and "{}" not in check:
+        hint = f"one of {', '.join(inner)}, or a shell command in which {{}} stands for a file"
+        raise InputError(f"--check '{check}' says nothing of the program", hint=hint)
     if check not in inner:
         return lambda module: _by_command(check, module, seconds)
     return lambda module: _apart(inner[check], module, options, seconds)
@@ -129,7 +134,8 @@ def _inputs(module: Module) -> Sequence[list[Any]]:
 
 
 def _evaluated(module: Module, inputs: Sequence[Any]) -> list[Any]:
-    return [v for v in value_leaves(evaluate(module, *inputs)) if v is not None]
+    results = evaluate(module, *inputs, io=with_hosts(NO_IO))
+    return [v for v in value_leaves(results) if v is not None]
 
 
 def _agree(found: Sequence[Any], expected: Sequence[Any], strict: bool) -> bool:

@@ -23,8 +23,10 @@ from ccodegen.emit.selftest import Expectation
 from ccodegen.export import expectation, export
 from ccodegen.loop import interpret
 from ccodegen.loop.ir import Argument, CallKernel, Kernel, Program, Space
+from ccodegen.ops.custom_call import with_hosts
 from ccodegen.support.element_type import array_text, from_dtype
 from ccodegen.support.errors import InputError, InternalError
+from ccodegen.support.hooks import NO_IO
 from ccodegen.tolerance import Comparison, compare, tolerance
 
 TEXT = """\
@@ -57,7 +59,7 @@ def main(args: argparse.Namespace) -> int:
     if args.per_kernel and not in_process:
         raise InputError("--per-kernel needs the target host")
     built = common.build_from(args.program, "hlo", options)
-    inputs = common.inputs_from(args.input) or None
+    inputs = common.inputs_from(args.input)
     with common.progress("evaluating"):
         expected = expectation(built.module, options.strict, inputs, args.seed)
     passed = _verify_here(built, options, expected) if in_process else _verify_there(args, options)
@@ -86,7 +88,7 @@ def _verify_there(args: argparse.Namespace, options: BuildOptions) -> bool:
     """Builds the package's own test and runs it where the target runs."""
     with tempfile.TemporaryDirectory(prefix="ccodegen-") as folder:
         package, program = Path(folder) / "package", Path(folder) / "program"
-        export(
+        made = export(
             Path(args.program),
             options.target,
             "model",
@@ -94,9 +96,11 @@ def _verify_there(args: argparse.Namespace, options: BuildOptions) -> bool:
             options.constants,
             options.donate,
             options.strict,
-            inputs=common.inputs_from(args.input) or None,
+            inputs=common.inputs_from(args.input),
             seed=args.seed,
         )
+        if not (package / "test").is_dir():
+            raise InputError(f"verify cannot run it on {options.target.name}: {made.notes[0]}")
         sources = [*sorted((package / "src").glob("*.c")), package / "test" / "model_test.c"]
         include = [package / name for name in ("include", "runtime")]
         with common.progress(f"running on {options.target.name}"):
@@ -129,7 +133,7 @@ def _verify_kernels(
             seen[called.kernel] = _Seen(called.kernel, before, copies)
 
     with common.progress("interpreting"):
-        interpret.run(program, inputs, observe)
+        interpret.run(program, inputs, observe, io=with_hosts(NO_IO))
     with common.progress("compiling kernels"), ThreadPoolExecutor(cpu_count()) as pool:
         ran = list(pool.map(lambda one: _run_alone(one, program.alignment, options), seen.values()))
     rows = zip(seen.values(), ran, strict=True)

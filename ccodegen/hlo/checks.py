@@ -14,6 +14,7 @@ from ccodegen.hlo.opdef import OpDef
 from ccodegen.hlo.shape import Shape
 from ccodegen.support.errors import CcodegenError, InputError
 from ccodegen.support.location import Location
+from ccodegen.support.naming import counted
 
 
 @contextmanager
@@ -31,10 +32,10 @@ def check_arity(definition: OpDef, count: int) -> None:
     least, most = definition.arity
     if count >= least and (most is None or count <= most):
         return
-    wanted = str(least) if most == least else f"{least} to {most}"
-    wanted = f"at least {least}" if most is None else wanted
-    plural = "" if wanted.endswith(" 1") or wanted == "1" else "s"
-    raise InputError(f"{definition.opcode} takes {wanted} operand{plural}, not {count}")
+    wanted = counted(least if most is None else most, "operand")
+    if most != least:
+        wanted = f"at least {wanted}" if most is None else f"{least} to {wanted}"
+    raise InputError(f"{definition.opcode} takes {wanted}, not {count}")
 
 
 def make_attributes(definition: OpDef, values: Mapping[str, Any]) -> Attributes:

@@ -23,6 +23,7 @@ from ccodegen.hlo.random_state import RandomState
 from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape, leaves
 from ccodegen.support.errors import InputError, InternalError, UnsupportedError
 from ccodegen.support.hooks import IO, NO_IO
+from ccodegen.support.naming import counted
 
 # Computations over scalars made of these and of elementwise ops mean the same over whole arrays.
 _LIFTED = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "call", "fusion"})
@@ -147,7 +148,7 @@ def bind_arguments(shapes: Sequence[Shape], arguments: Sequence[Any]) -> list[An
     expected = [leaf for leaf in all_leaves if not isinstance(leaf, TokenShape)]
     if len(flat) != len(expected):
         raise InputError(
-            f"the program takes {len(expected)} arguments, not {len(flat)}",
+            f"the program takes {counted(len(expected), 'argument')}, not {len(flat)}",
             hint="it expects " + ", ".join(map(str, expected)),
         )
     pairs = enumerate(zip(expected, flat, strict=True))

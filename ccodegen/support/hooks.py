@@ -120,7 +120,7 @@ def missing(request: Request, where: str = "", location: Location | None = None)
     return InputError(
         f"{request}{f' ({where})' if where else ''} asks the caller, who has no function for it",
         location,
-        hint=f"pass io=ccodegen.IO({example}); ccodegen.IO says what f takes and gives",
+        hint=f"in Python, pass io=ccodegen.IO({example}); ccodegen.IO says what f takes and gives",
     )
 
 

@@ -17,6 +17,11 @@ def identifier(name: str, default: str = "x") -> str:
     return stem if stem[0].isalpha() else f"{default}{stem}"
 
 
+def counted(count: int, noun: str) -> str:
+    """1 argument, 2 arguments."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def unique(name: str, taken: Collection[str]) -> str:
     """The name, or the name with the first number that makes it new."""
     number, candidate = 1, name

@@ -165,7 +165,7 @@ def test_results_are_nested_as_asked() -> None:
 
 
 CALLS: list[tuple[Callable[[HostExecutable], Any], str]] = [
-    (lambda exe: exe(), r"expected 1 arguments \(x\), got 0"),
+    (lambda exe: exe(), r"expected 1 argument \(x\), got 0"),
     (lambda exe: exe(X, X), "got 2"),
     (lambda exe: exe(X.T), r"x: expected f32\[4,8\], got f32\[8,4\]"),
     (lambda exe: exe(X.astype(np.float64)), r"got f64\[4,8\]"),
