@@ -16,6 +16,7 @@ from pathlib import Path
 from ccodegen.emit.runtime import closure, includes
 from ccodegen.emit.table import Unit
 from ccodegen.support.errors import InputError, InternalError
+from ccodegen.support.runtime_c import added_headers
 from ccodegen.target import Target, native
 
 _SHOWN_LINES = 20
@@ -106,7 +107,8 @@ def build_program(
 def run_all(commands: Sequence[Sequence[str]]) -> None:
     """Runs compilers side by side, as many as there are processors.
 
-    Raises InternalError with the command and its first lines for the first one that fails.
+    Raises InternalError with the command and its first lines for the first one that fails;
+    InputError where the header of a user's C function may be the reason.
     """
     workers = max(1, min(len(commands), os.cpu_count() or 1))
     with ThreadPoolExecutor(workers) as pool:
@@ -118,8 +120,15 @@ def _run(command: Sequence[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if done.returncode == 0:
         return
-    lines = (done.stderr or done.stdout).splitlines()[:_SHOWN_LINES]
-    raise InternalError("\n".join([f"the C compiler failed: {shlex.join(command)}", *lines]))
+    said = done.stderr or done.stdout
+    message = "\n".join(
+        [f"the C compiler failed: {shlex.join(command)}", *said.splitlines()[:_SHOWN_LINES]]
+    )
+    for header in added_headers():
+        if header in said:
+            hint = f"it names {header}, which register_custom_call was given as c_header"
+            raise InputError(message, hint=hint)
+    raise InternalError(message)
 
 
 def _object_command(

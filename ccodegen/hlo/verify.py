@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.checks import check_arity, inferred_shape, located, taken_shapes
+from ccodegen.hlo.effects import check_effects
 from ccodegen.hlo.ir import Alias, Computation, Instruction, Module
-from ccodegen.hlo.limits import check_dimensions
+from ccodegen.hlo.limits import check_calls, check_dimensions
 from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape, leaves
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError
@@ -50,6 +51,7 @@ def verify(module: Module, mixed_precision: bool = True) -> None:
     """
     for computation in module.computations:
         _verify_computation(computation, mixed_precision)
+    check_calls(module.computations)
     _verify_aliases(module)
 
 
@@ -85,6 +87,7 @@ def _verify_instruction(instruction: Instruction, mixed_precision: bool) -> None
         if not compatible(instruction.shape, inferred, _agreement(instruction.op, mixed_precision)):
             message = f"{instruction.op} gives {inferred}, but '{instruction.name}' is said to be "
             raise InputError(message + str(instruction.shape), hint="mend or drop the shape")
+    check_effects(instruction)
     if definition.check is not None:
         definition.check(instruction)
 

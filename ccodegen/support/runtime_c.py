@@ -42,6 +42,11 @@ def add_header(header: str | Path, function: str) -> str:
     return name
 
 
+def added_headers() -> tuple[str, ...]:
+    """The names of all headers of the user's."""
+    return tuple(_ADDED)
+
+
 def added_header(name: str) -> str | None:
     """The text of a user's header; None for others."""
     return _ADDED.get(name)

@@ -50,6 +50,19 @@ def test_arrays_are_as_large_as_they_are(executable: ccodegen.Executable, count:
     np.testing.assert_array_equal(more, wanted[1][1])
 
 
+def test_beside_arrays_of_other_layouts() -> None:
+    text = """ENTRY e {
+      x = f32[<=8,3]{0,1} parameter(0)
+      c = f32[2,3]{0,1} parameter(1)
+      y = f32[<=8,3]{0,1} negate(x)
+      d = f32[2,3]{0,1} negate(c)
+      ROOT r = (f32[<=8,3]{0,1}, f32[2,3]{0,1}) tuple(y, d)
+    }"""
+    first, second = ccodegen.compile(text)(rows(5), rows(2))
+    np.testing.assert_array_equal(first, -rows(5))
+    np.testing.assert_array_equal(second, -rows(2))
+
+
 def test_restored_from_the_cache(
     executable: ccodegen.Executable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,7 +113,7 @@ def _misuse() -> Iterator[tuple[str, str, Attempt]]:
     wrong = "expected f32[4], got"
     yield "a file that is not there", "none.hlo", lambda f: ccodegen.compile(f / "none.hlo")
     yield "an object that is no program", "from a int", lambda f: ccodegen.compile(42)
-    yield "too few arguments", "expected 1 arguments (x), got 0", _called(_NEGATE)
+    yield "too few arguments", "expected 1 argument (x), got 0", _called(_NEGATE)
     yield "an argument of another shape", f"{wrong} f32[3]", _called(_NEGATE, short)
     yield "an argument of another type", f"{wrong} f64[4]", _called(_NEGATE, np.zeros(4))
     yield "an argument that is no array", wrong, _called(_NEGATE, "x")

@@ -214,3 +214,20 @@ def test_corpus_modules_that_parse_pass() -> None:
     ordinary = [name for name in refused if "hlo_verifier_test" not in name]
     assert len(refused) <= len(paths) * 0.0125, refused
     assert len(ordinary) <= 21, ordinary
+
+
+@pytest.mark.parametrize(
+    ("levels", "calls", "message"),
+    [(120, 1, "more than 100 deep"), (25, 2, "more than 2^20 instructions")],
+)
+def test_calls_that_go_too_far(levels: int, calls: int, message: str) -> None:
+    lines = ["f0 {\n  ROOT p = f32[] parameter(0)\n}"]
+    for level in range(1, levels):
+        body = "\n".join(
+            f"  c{n} = f32[] call(c{n - 1}), to_apply=f{level - 1}" for n in range(1, calls + 1)
+        )
+        lines.append(f"f{level} {{\n  c0 = f32[] parameter(0)\n{body}\n}}")
+    with pytest.raises(InputError) as caught:
+        verify(parse("\n".join(lines)))
+    assert message in caught.value.message
+    assert caught.value.location is not None

@@ -10,6 +10,8 @@ from ccodegen.hlo.shape import Shape, TupleShape, shape_text
 from ccodegen.hlo.text.attributes import parse_ints
 from ccodegen.hlo.text.cursor import Cursor
 from ccodegen.hlo.text.shapes import parse_shape, same_with_layouts
+from ccodegen.hlo.verify import compatible
+from ccodegen.support.errors import InputError
 
 ATTRIBUTE = re.compile(r"([A-Za-z_][\w-]*)\s*=", re.ASCII)
 MODULE_ATTRIBUTES = (
@@ -55,6 +57,8 @@ def parse_header(cursor: Cursor) -> Header:
             aliases = _aliases(cursor)
         elif attribute == "entry_computation_layout":
             layout = _entry_layout(cursor)
+        elif attribute in ("replica_count", "num_partitions"):
+            annotations[attribute] = str(cursor.integer("a number of devices"))
         else:
             annotations[attribute] = cursor.raw()
     return Header(name, aliases, tuple(annotations.items()), layout)
@@ -112,14 +116,25 @@ def _entry_layout(cursor: Cursor) -> tuple[Shape, ...]:
 def entry_layout_annotation(
     layout: tuple[Shape, ...] | None, entry: Computation
 ) -> tuple[tuple[str, str], ...]:
-    """entry_computation_layout as an annotation, where the entry's own shapes do not say it."""
+    """entry_computation_layout as an annotation, where the entry's own shapes do not say it.
+
+    Raises InputError where it is of other shapes.
+    """
     if layout is None:
         return ()
     own = TupleShape((*(p.shape for p in entry.parameters), entry.root.shape))
     if same_with_layouts(own, TupleShape(layout)):
         return ()
-    parameters = ", ".join(map(shape_text, layout[:-1]))
-    return (("entry_computation_layout", f"{{({parameters})->{shape_text(layout[-1])}}}"),)
+    said = _interface_text(layout)
+    if not compatible(TupleShape(layout), own):
+        message = f"entry_computation_layout says {said}, but the entry is "
+        raise InputError(message + _interface_text(own.elements), entry.root.location)
+    return (("entry_computation_layout", f"{{{said}}}"),)
+
+
+def _interface_text(shapes: tuple[Shape, ...]) -> str:
+    parameters = ", ".join(map(shape_text, shapes[:-1]))
+    return f"({parameters})->{shape_text(shapes[-1])}"
 
 
 def aliases_text(aliases: tuple[Alias, ...]) -> str:
