@@ -59,6 +59,10 @@ def register_custom_call(
     comes as `opaque=text`. Without `evaluate`, `ccodegen.evaluate` refuses what is not lowered and
     not on the host. Results are one array, or a tuple of arrays for a tuple.
     """
+    for name, way in {"lower": lower, "nest": nest, "evaluate": evaluate}.items():
+        if way is not None and not callable(way):
+            kind = type(way).__name__
+            raise InputError(f"register_custom_call: {name} must be a function, not a {kind}")
     ways = [bool(way) for way in (lower, nest, c_function, host)]
     if sum(ways) != 1:
         raise InputError(
@@ -127,13 +131,19 @@ def _expansion(lower: Lower) -> custom_call.Expand:
         builder = CallBuilder(instruction)
         with _errors_of_user(instruction):
             made = lower(builder, *instruction.operands, **_config(instruction))
-            root = made if isinstance(made, Instruction) else builder.op("tuple", *made)
+            root = made if isinstance(made, Instruction) else _tuple_of(builder, made)
         if root.shape != instruction.shape:
             message = f"the lowering of custom-call '{instruction.name}' gives {root.shape}"
             raise InputError(f"{message}, expected {instruction.shape}", instruction.location)
         return root
 
     return expand
+
+
+def _tuple_of(builder: Builder, made: Any) -> Instruction:
+    if isinstance(made, Sequence) and all(isinstance(m, Instruction) for m in made):
+        return builder.op("tuple", *made)
+    raise InputError(f"it gives a {type(made).__name__}, expected an instruction, or several")
 
 
 def _nest(nest: custom_call.Nest) -> custom_call.Nest:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ccodegen.backend.build import Build, BuildOptions, Parameter, build
+from ccodegen.backend.build import Build, BuildOptions, Parameter, build, checked_options
 from ccodegen.backend.cache import digest
 from ccodegen.backend.memory_form import inputs_in_memory, outputs_in_memory
 from ccodegen.emit.build_files import print_build_files
@@ -32,13 +32,13 @@ from ccodegen.report import Report, report
 from ccodegen.support.element_type import from_dtype
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import NO_IO
-from ccodegen.target import Target, load
+from ccodegen.target import Target
 from ccodegen.tolerance import tolerance
 
 
 def export(
     source: Any,
-    target: str | Target = "cortex-m4",
+    target: str | Path | Target = "cortex-m4",
     name: str = "model",
     directory: str | Path = "out",
     constants: Mapping[Parameter, Any] | None = None,
@@ -66,9 +66,9 @@ def export(
     The same program and options give the same bytes. Raises InputError for a wrong program, option
     or folder, UnsupportedError for what we cannot compile; then nothing is written.
     """
-    chosen = load(target) if isinstance(target, str) else target
+    options = checked_options(target, constants, donate, 1, strict)
+    chosen = options.target
     check_prefix(name)
-    options = BuildOptions(chosen, dict(constants or {}), tuple(donate), 1, strict)
     built = build(read(source), options)
     key = _input_digest(source, options)
     sources = emit(built.program, chosen, name, strict, key, weights_binary, threads)

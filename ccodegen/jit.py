@@ -8,12 +8,13 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MethodType
 from typing import Any
 
 import numpy as np
 
 from ccodegen.backend import host
-from ccodegen.backend.build import Build, BuildOptions, Parameter, build
+from ccodegen.backend.build import Build, BuildOptions, Parameter, build, checked_options
 from ccodegen.backend.cache import digest
 from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.backend.signature import Structure
@@ -79,7 +80,7 @@ class Executable:
 
 def compile(
     source: Any,
-    target: str | Target = "host",
+    target: str | Path | Target = "host",
     constants: Mapping[Parameter, Any] | None = None,
     donate: Sequence[Parameter] = (),
     threads: int = 1,
@@ -88,23 +89,25 @@ def compile(
 ) -> Executable:
     """Compiles a program for this process.
 
-    `source`: anything that `ccodegen.read` takes. `constants`: arrays for parameters, bound at
-    compile time. `donate`: parameters whose memory an output of equal shape and type takes over.
-    Both name parameters by their flat number in the HLO entry before any binding, by HLO name or
-    by JAX argument path. `threads`: at most so many, up to 64, share a call's work; the bits stay
-    the same. `strict`: the evaluator's bits. `io`: functions for what the program asks of its
-    caller (infeed, outfeed, send, recv, custom calls on the host); what they raise reaches the
-    caller of the program.
+    `source`: anything that `ccodegen.read` takes. `target`: a name, or the path of a .toml file.
+    `constants`: arrays for parameters, bound at compile time. `donate`: parameters whose memory an
+    output of equal shape and type takes over. Both name parameters by their flat number in the HLO
+    entry before any binding, by HLO name or by JAX argument path. `threads`: at most so many, up to
+    64, share a call's work; the bits stay the same. `strict`: the evaluator's bits. `io`: functions
+    for what the program asks of its caller (infeed, outfeed, send, recv, custom calls on the host);
+    what they raise reaches the caller of the program.
 
     Raises InputError for a wrong program or option, UnsupportedError for what we cannot compile.
     """
-    chosen = load(target) if isinstance(target, str) else target
+    options = checked_options(target, constants, donate, threads, strict)
+    chosen = options.target
     if not chosen.runner.in_process:
         hint = f"write a package for it: ccodegen.export(source, target='{chosen.name}')"
         raise InputError(f"target {chosen.name} does not run in this process", hint=hint)
-    if not 1 <= threads <= _MOST_THREADS:
-        raise InputError(f"threads must be 1 to {_MOST_THREADS}, not {threads}")
-    options = BuildOptions(chosen, dict(constants or {}), tuple(donate), threads, strict)
+    if not isinstance(threads, int) or not 1 <= threads <= _MOST_THREADS:
+        raise InputError(f"threads must be 1 to {_MOST_THREADS}, not {threads!r}")
+    if not isinstance(io, IO):
+        raise InputError(f"io: expected a ccodegen.IO, got a {type(io).__name__}")
 
     def stages() -> Build:
         return build(read(source), options)
@@ -129,7 +132,7 @@ def jit(
     static_argnames: Names = None,
     donate_argnums: Numbers = None,
     donate_argnames: Names = None,
-    target: str | Target = "host",
+    target: str | Path | Target = "host",
     threads: int = 1,
     strict: bool = False,
 ) -> Callable[..., Any]:
@@ -138,6 +141,8 @@ def jit(
     Takes and returns pytrees of arrays, as `jax.jit` does; use it as `@jit` or
     `@jit(donate_argnums=0)`. Results are NumPy arrays, save for random keys.
     """
+    if function is not None and not callable(function):
+        raise InputError(f"jit takes a function, not a {type(function).__name__}")
     settings = {"target": target, "threads": threads, "strict": strict}
 
     def compiled(traceable: Callable[..., Any]) -> Callable[..., Any]:
@@ -163,6 +168,10 @@ class _Jitted:
         self._donated, self._static = donated, static
         self._settings = settings
         self._made: dict[Any, _Compiled] = {}
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
+        """As a method, whose first argument is the instance."""
+        return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         dynamic = self._static.others(args, kwargs)

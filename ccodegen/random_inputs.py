@@ -10,6 +10,7 @@ import numpy as np
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.support.errors import InputError
 
 Array = np.ndarray[Any, Any]
 _INTEGERS = 8  # small ones: they may be indices, and sums of them stay in range
@@ -25,7 +26,9 @@ def random_inputs(module: Module, seed: int = 0) -> list[Array]:
 def random_arrays(
     kinds: Sequence[tuple[ElementType, tuple[int, ...]]], seed: int = 0
 ) -> list[Array]:
-    """An array of each type and dimensions, the same ones for the same seed."""
+    """An array of each type and dimensions, the same ones for the same seed, from 0 on."""
+    if seed < 0:
+        raise InputError(f"the seed of random arrays must be at least 0, not {seed}")
     generator = np.random.default_rng(seed)
     return [_random(element, dimensions, generator) for element, dimensions in kinds]
 

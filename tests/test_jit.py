@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,3 +91,19 @@ def test_results_may_be_none_empty_or_numbers() -> None:
 def test_static_arguments_need_a_hash() -> None:
     with pytest.raises(ccodegen.InputError, match="static argument has no hash"):
         ccodegen.jit(scaled, static_argnums=1)(_X, _X)
+
+
+def test_a_method() -> None:
+    class Scale:
+        factor = 3.0
+
+        @partial(ccodegen.jit, static_argnums=0)
+        def __call__(self, x: Any) -> Any:
+            return x * self.factor
+
+        @partial(ccodegen.jit, static_argnums=0)
+        def twice(self, x: Any) -> Any:
+            return x * 2
+
+    assert np.array_equal(Scale().twice(np.float32([1, 2])), [2, 4])
+    assert np.array_equal(Scale()(np.float32([1, 2])), [3, 6])

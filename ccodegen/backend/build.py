@@ -26,7 +26,7 @@ from ccodegen.passes.pipelines import COMPILATION, run
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.thread_random_state import initial_state, with_random_state
 from ccodegen.support.errors import InputError, unexpected_are_bugs
-from ccodegen.target import Target
+from ccodegen.target import Target, load
 
 Parameter = int | str
 
@@ -46,6 +46,24 @@ class BuildOptions:
     threads: int = 1
     strict: bool = False
     dump_dir: Path | None = None
+
+
+def checked_options(
+    target: str | Path | Target,
+    constants: Mapping[Parameter, Any] | None,
+    donate: Sequence[Parameter],
+    threads: int,
+    strict: bool,
+) -> BuildOptions:
+    """Options as a caller in Python gives them. Raises InputError for what cannot be meant."""
+    chosen = target if isinstance(target, Target) else load(target)
+    if not isinstance(constants, Mapping | None):
+        hint = "pass arrays by parameter: constants={'w': array}"
+        raise InputError(f"constants: expected a dict, got a {type(constants).__name__}", hint=hint)
+    if isinstance(donate, str) or not isinstance(donate, Sequence):
+        hint = f"pass donate=[{donate!r}]" if isinstance(donate, str | int) else ""
+        raise InputError(f"donate: expected a list, got a {type(donate).__name__}", hint=hint)
+    return BuildOptions(chosen, dict(constants or {}), tuple(donate), threads, strict)
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,10 @@ def identifier(text: str, fallback: str = "x") -> str:
 def check_prefix(prefix: str) -> str:
     """The prefix of all external names and of files, as the user gave it. Raises InputError if C
     cannot use it."""
-    taken = prefix in _KEYWORDS or prefix in _HEADERS.split() or prefix.lower().startswith("ccg_")
-    if _PREFIX.fullmatch(prefix) and not taken:
-        return prefix
+    if isinstance(prefix, str) and _PREFIX.fullmatch(prefix):
+        reserved = prefix in _KEYWORDS or prefix in _HEADERS.split()
+        if not reserved and not prefix.lower().startswith("ccg_"):
+            return prefix
     hint = "take up to 24 letters, digits and underscores, a letter first, and no word of C or C++"
     raise InputError(f"{prefix!r} cannot be the prefix of C names", hint=hint)
 

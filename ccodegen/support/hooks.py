@@ -81,6 +81,14 @@ class IO:
     recv: Function | None = None
     calls: Mapping[str, Function] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Raises InputError for what cannot be called."""
+        own = {h.value: getattr(self, h.value) for h in Hook if h is not Hook.CALL}
+        for name, function in {**own, **self.calls}.items():
+            if function is not None and not callable(function):
+                kind = type(function).__name__
+                raise InputError(f"IO: {name} must be a function, not a {kind}")
+
     def function(self, request: Request) -> Function | None:
         """What answers a request; None where nothing does."""
         if request.hook is Hook.CALL:

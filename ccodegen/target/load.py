@@ -30,6 +30,9 @@ def load(name_or_path: str | Path) -> Target:
 
     Raises InputError for an unknown name, and for a wrong file with the line of the wrong key.
     """
+    if not isinstance(name_or_path, str | Path):
+        given = type(name_or_path).__name__
+        raise InputError(f"target: expected a name or the path of a .toml file, got a {given}")
     path = _find(str(name_or_path))
     table, origin = _inherit(path, ())
     machine = table.setdefault("machine", {})

@@ -116,3 +116,9 @@ def test_without_its_functions_a_program_is_refused() -> None:
     text = lowered.compiler_ir("hlo").as_hlo_text()
     with pytest.raises(ccodegen.InputError, match="xla_ffi_python_cpu_callback"):
         ccodegen.compile(text)
+
+
+def test_the_reference_calls_them_too() -> None:
+    lowered = jax.jit(lambda x: jax.pure_callback(lambda a: a * 2, like(x), x)).lower(X)
+    assert np.array_equal(ccodegen.evaluate(lowered, X), X * 2)
+    assert np.array_equal(ccodegen.compile(lowered)(X), X * 2)

@@ -74,6 +74,11 @@ def test_wrong_lowerings_are_named() -> None:
     ccodegen.register_custom_call("mine", lower=lambda b, x: b.full(1, "f32[7]"))
     with pytest.raises(InputError, match=r"gives f32\[7\], expected f32\[2,3\]"):
         ccodegen.compile(program())
+    ccodegen.register_custom_call("mine", lower=lambda b, x: 3)
+    with pytest.raises(InputError, match="it gives a int, expected an instruction"):
+        ccodegen.compile(program())
+    with pytest.raises(InputError, match="lower must be a function, not a str"):
+        ccodegen.register_custom_call("mine", lower="abs")  # type: ignore[arg-type]
 
 
 def test_a_loop_nest() -> None:
@@ -170,6 +175,14 @@ def test_a_header_must_have_the_function() -> None:
         ccodegen.register_custom_call("mine", c_function="f", c_header="int g(void);\n")
     with pytest.raises(InputError, match="cannot read"):
         ccodegen.register_custom_call("mine", c_function="f", c_header=Path("/nowhere/f.h"))
+
+
+def test_c_that_does_not_compile_is_no_bug_of_ours() -> None:
+    header = "static inline void wrong_c(const float *x, float *y) { this is no C }\n"
+    ccodegen.register_custom_call("mine", c_function="wrong_c", c_header=header)
+    with pytest.raises(InputError, match="the C compiler failed") as caught:
+        ccodegen.compile(program())
+    assert "wrong_c.h, which register_custom_call was given" in caught.value.hint
 
 
 def test_a_function_on_the_host() -> None:
