@@ -21,15 +21,14 @@ class KernelText:
 
     name: str
     comment: tuple[str, ...]
-    prototype: tuple[str, ...]
+    prototype: str
     body: tuple[str, ...]
     headers: frozenset[str]
     parts: tuple[str, ...] = ()
 
     def lines(self, storage: str = "") -> list[str]:
         """The function's definition; `storage`: "static" or nothing."""
-        head = list(self.prototype)
-        head[0] = f"{storage} {head[0]}".lstrip()
+        head = fitted([f"{storage} {self.prototype}".lstrip()])
         return [*self.parts, *self.comment, *head, "{", *self.body, "}"]
 
 
@@ -49,7 +48,7 @@ def print_kernel(kernel: Kernel, name: str, files: Names, threads: bool = False)
     return KernelText(
         name,
         tuple(comment(kernel.origin)) if kernel.origin else (),
-        tuple(fitted([f"void {name}({', '.join(parameters) or 'void'})"])),
+        f"void {name}({', '.join(parameters) or 'void'})",
         tuple(fitted(indented(lines))),
         frozenset(headers | {"ccg_base.h"}),
         tuple(printer.functions),

@@ -83,4 +83,5 @@ def arena_pointers(program: Program, name: Callable[[Buffer], str], base: str) -
 
 def _pointer(buffer: Buffer, name: str, base: str) -> str:
     element = memory_type(buffer.type)
-    return f"{element} *const {name} = ({element} *)(void *)({base} + {buffer.offset});"
+    place = f"({base} + {buffer.offset})" if buffer.offset else base
+    return f"{element} *const {name} = ({element} *)(void *){place};"

@@ -146,7 +146,7 @@ def _unit(printer: ProgramPrinter, kernels: list[Kernel], options: _Options) -> 
         strict=options.strict,
         headers=tuple(sorted(own.union(*(text.headers for text in texts)))),
         constants=tuple(printer.constants.values()) if options.entry else (),
-        prototypes=tuple("\n".join(text.prototype) for text in shared),
+        prototypes=tuple("\n".join(fitted([f"{text.prototype};"])) for text in shared),
         kernels=tuple("\n".join(t.lines("static" if options.single else "")) for t in texts),
         entry=_entry(printer) if options.entry else "",
         pool=pool,

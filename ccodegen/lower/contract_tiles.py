@@ -19,6 +19,7 @@ from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.product import Product
+from ccodegen.ops.index import minus, plus, times
 from ccodegen.support.element_type import ElementType
 
 # Below this many multiplications packing costs more than it saves.
@@ -89,16 +90,16 @@ class _Tiles:
     def pack_all_rhs(self, batch: Index, count: int) -> Any:
         size = self._k * self._tiles.columns
         with self._builder.loop(count, "jt") as jt:
-            panel = self.pack_rhs(batch, jt, _times(jt, size), count)
-        return lambda at: _Panel(panel.buffer, _times(at, size))
+            panel = self.pack_rhs(batch, jt, times(jt, size), count)
+        return lambda at: _Panel(panel.buffer, times(at, size))
 
     def pack_all_lhs(self, batch: Index, count: int) -> Any:
         if self._tiles.direct is not None:
             return lambda at: None
         size = self._k * self._tiles.rows
         with self._builder.loop(count, "it") as it:
-            panel = self.pack_lhs(batch, it, _times(it, size), count)
-        return lambda at: _Panel(panel.buffer, _times(at, size))
+            panel = self.pack_lhs(batch, it, times(it, size), count)
+        return lambda at: _Panel(panel.buffer, times(at, size))
 
     def pack_rhs(self, batch: Index, tile: Expr, offset: Expr, count: int) -> _Panel:
         """panel[k * columns + j] = rhs(k, tile * columns + j), zero beyond the last column."""
@@ -108,11 +109,11 @@ class _Tiles:
         buffer, shape = self._rhs, self._product.shape
         inside = self._rest(self._n, tile, width)
         with self._builder.loops(shape.depth, "k") as depth:
-            start = _plus(offset, _times(linearize(depth, shape.depth), width))
+            start = plus(offset, times(linearize(depth, shape.depth), width))
             with self._builder.loop(inside, "j", LoopKind.VECTOR) as j:
-                column = self._position(_plus(_times(tile, width), j), shape.columns)
+                column = self._position(plus(times(tile, width), j), shape.columns)
                 value = self._product.rhs(batch, depth, column)
-                self._builder.store(buffer, (_plus(start, j),), value)
+                self._builder.store(buffer, (plus(start, j),), value)
             self._fill(buffer, start, inside, width)
         return _Panel(buffer, offset)
 
@@ -124,15 +125,15 @@ class _Tiles:
         buffer, shape = self._lhs, self._product.shape
         inside = self._rest(self._m, tile, height)
         with self._builder.loop(inside, "i") as i:
-            row = self._position(_plus(_times(tile, height), i), shape.rows)
+            row = self._position(plus(times(tile, height), i), shape.rows)
             row = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row)
             with self._builder.loops(shape.depth, "k") as depth:
                 value = self._product.lhs(batch, row, depth)
-                at = _plus(_plus(offset, _times(linearize(depth, shape.depth), height)), i)
+                at = plus(plus(offset, times(linearize(depth, shape.depth), height)), i)
                 self._builder.store(buffer, (at,), value)
         if inside != index(height):
             with self._builder.loop(self._k, "k") as k:
-                self._fill(buffer, _plus(offset, _times(k, height)), inside, height)
+                self._fill(buffer, plus(offset, times(k, height)), inside, height)
         return _Panel(buffer, offset)
 
     def tile(
@@ -140,7 +141,7 @@ class _Tiles:
     ) -> None:
         """Computes one tile of sums and hands each to the epilogue."""
         rows, columns = self._tiles.rows, self._tiles.columns
-        first = _times(it, rows)
+        first = times(it, rows)
         sums = self._builder.local(self._product.type, (rows * columns,), "sums")
         start = first
         if left is None and self._m % rows:
@@ -148,11 +149,11 @@ class _Tiles:
         self._builder.emit(self._call(batch, start, sums, left, right))
         skipped = apply("subtract", first, start) if left is None else index(0)
         with self._builder.loop(self._rest(self._m, it, rows), "i") as i:
-            row = self._position(_plus(first, i), self._product.shape.rows)
+            row = self._position(plus(first, i), self._product.shape.rows)
             with self._builder.loop(self._rest(self._n, jt, columns), "j", LoopKind.VECTOR) as j:
-                place = _plus(_times(_plus(skipped, i), columns), j)
+                place = plus(times(plus(skipped, i), columns), j)
                 column = self._position(
-                    _plus(_times(jt, columns), j), self._product.shape.columns
+                    plus(times(jt, columns), j), self._product.shape.columns
                 )
                 total = Load(sums, self._builder.simplify((place,)))
                 self._product.finish(batch, row, column, total)
@@ -185,16 +186,16 @@ class _Tiles:
 
     def _rest(self, total: int, tile: Expr, size: int) -> Expr:
         """How many of a tile's rows or columns there are."""
-        left = apply("subtract", index(total), _times(tile, size))
+        left = minus(index(total), times(tile, size))
         return self._builder.simplify((apply("minimum", index(size), left),))[0]
 
     def _fill(self, buffer: Buffer, start: Expr, inside: Expr, size: int) -> None:
         """Zeros behind the elements that there are."""
-        (missing,) = self._builder.simplify((apply("subtract", index(size), inside),))
+        (missing,) = self._builder.simplify((minus(index(size), inside),))
         if missing == index(0):
             return
         with self._builder.loop(missing, "j") as j:
-            at = _plus(_plus(start, inside), j)
+            at = plus(plus(start, inside), j)
             self._builder.store(buffer, (at,), self._product.zero)
 
     def _scratch(self, size: int) -> Buffer:
@@ -226,14 +227,6 @@ def _evenly(total: int, most: int) -> int:
     """A tile height of at most `most` that wastes the fewest rows, the greatest of those."""
     heights = range(max(1, most // 2), min(most, total) + 1)
     return min(heights, key=lambda h: (-(-total // h) * h - total, -h), default=total)
-
-
-def _times(expr: Expr, factor: int) -> Expr:
-    return apply("multiply", expr, index(factor))
-
-
-def _plus(a: Expr, b: Expr) -> Expr:
-    return apply("add", a, b)
 
 
 def _is_affine(expr: Expr) -> bool:

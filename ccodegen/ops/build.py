@@ -41,6 +41,13 @@ def constant(origin: Instruction, value: Any) -> Instruction:
     return derived(origin, "constant", literal.shape, (), Constant(literal))
 
 
+def converted(origin: Instruction, value: Instruction, to: ElementType) -> Instruction:
+    """The value in that element type; itself where it has it already."""
+    if value.array_shape.element_type is to:
+        return value
+    return derived(origin, "convert", value.array_shape.with_type(to), (value,))
+
+
 def splat(origin: Instruction, value: Any, shape: ArrayShape) -> Instruction:
     """An array of one value: a scalar constant, broadcast where the shape has dimensions."""
     scalar = constant(origin, np.asarray(value, shape.element_type.dtype))

@@ -23,6 +23,7 @@ from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import Buffer, Expr
 from ccodegen.ops.arithmetic import ArrayArithmetic
 from ccodegen.ops.fold import Array, converted
+from ccodegen.ops.index import plus, times
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
 
@@ -114,17 +115,17 @@ class LineTransformer:
     def _emit_pass(self, source: Buffer, target: Buffer, p: int, short: int) -> None:
         b, blocks = self._builder, self._n // (p * short)
         with b.loops((blocks, p, short), "b") as (block, q, k):
-            place = _sum(_times(block, short), k)
-            power = b.let(_sum(k, _times(q, short)), "power")
+            place = plus(times(block, short), k)
+            power = b.let(plus(k, times(q, short)), "power")
             first = apply("multiply", b.load(source, (place,)), b.load(self._table, (index(0),)))
             total = b.variable(first, "total")
             with b.loop(p - 1, "r") as before:
-                r = _sum(before, index(1))
+                r = plus(before, 1)
                 turn = apply("remainder", apply("multiply", r, power), index(p * short))
-                w = b.load(self._table, (_times(turn, blocks),))
-                x = b.load(source, (_sum(_times(r, self._n // p), place),))
+                w = b.load(self._table, (times(turn, blocks),))
+                x = b.load(source, (plus(times(r, self._n // p), place),))
                 b.store(total, (), apply("add", b.load(total), apply("multiply", x, w)))
-            at = _sum(_times(_sum(_times(block, p), q), short), k)
+            at = plus(times(plus(times(block, p), q), short), k)
             b.store(target, (at,), b.load(total))
 
     def _scaled(self, value: Expr) -> Expr:
@@ -136,11 +137,3 @@ class LineTransformer:
             for name in ("real", "imag")
         )
         return apply("complex", real, imaginary, type=self._type)
-
-
-def _sum(a: Expr, b: Expr) -> Expr:
-    return apply("add", a, b)
-
-
-def _times(a: Expr, factor: int) -> Expr:
-    return apply("multiply", a, index(factor))

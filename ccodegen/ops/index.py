@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import add, floordiv, mul, sub
+
 import numpy as np
 
 from ccodegen.loop.builder import apply, const
@@ -11,6 +13,7 @@ from ccodegen.loop.scalar_numpy import Array, wide
 from ccodegen.support.element_type import ElementType, Kind
 
 PRED = ElementType.PRED
+_OPERATIONS = {"add": add, "subtract": sub, "multiply": mul, "divide": floordiv}
 
 
 def plus(a: Expr, b: Expr | int) -> Expr:
@@ -32,8 +35,11 @@ def quotient(a: Expr, b: int) -> Expr:
 
 def _folded(operator: str, a: Expr, b: Expr | int, neutral: int) -> Expr:
     other = constant(b) if isinstance(b, int) else b
-    if isinstance(other, Const) and other.value == neutral:
-        return a
+    if isinstance(other, Const):
+        if other.value == neutral:
+            return a
+        if isinstance(a, Const):
+            return constant(_OPERATIONS[operator](a.value, other.value))
     return apply(operator, a, other)
 
 
@@ -71,10 +77,14 @@ def clamped(start: Expr, limit: int) -> Expr:
     """
     if limit <= 0:
         return constant(0)
-    if start.type.kind is Kind.SIGNED:
-        start = apply("maximum", start, const(start.type, 0))
-    if limit <= _largest(start.type):
-        start = apply("minimum", start, const(start.type, limit))
+    signed, fits = start.type.kind is Kind.SIGNED, limit > _largest(start.type)
+    least, most = const(start.type, 0), const(start.type, limit)
+    if signed and not fits:
+        start = apply("clamp", least, start, most)
+    elif signed:
+        start = apply("maximum", start, least)
+    elif not fits:
+        start = apply("minimum", start, most)
     return apply("convert", start, type=INDEX)
 
 

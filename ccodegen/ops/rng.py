@@ -17,7 +17,16 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, TupleShape
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.build import broadcast, constant, derived, element_of, reshape, slice_of, splat
+from ccodegen.ops.build import (
+    broadcast,
+    constant,
+    converted,
+    derived,
+    element_of,
+    reshape,
+    slice_of,
+    splat,
+)
 from ccodegen.ops.elementwise import MATH_FUNCTIONS, Compare, MathFunction
 from ccodegen.ops.expansion import evaluate_expanded
 from ccodegen.ops.movement import Concatenate
@@ -156,11 +165,7 @@ class _Numbers:
         return derived(self.origin, op, operands[0].array_shape, operands, attributes)
 
     def converted(self, value: Instruction, element_type: ElementType) -> Instruction:
-        if value.array_shape.element_type is element_type:
-            return value
-        return derived(
-            self.origin, "convert", value.array_shape.with_type(element_type), (value,)
-        )
+        return converted(self.origin, value, element_type)
 
     def number(self, like: Instruction, value: float) -> Instruction:
         return splat(self.origin, value, like.array_shape)

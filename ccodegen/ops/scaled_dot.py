@@ -10,13 +10,12 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.build import broadcast, derived, reshape
+from ccodegen.ops.build import broadcast, converted, derived, reshape
 from ccodegen.ops.contraction import accumulator_of
 from ccodegen.ops.dot import Dot, dot_shape
 from ccodegen.ops.expansion import evaluate_expanded
 from ccodegen.ops.precision import widened
 from ccodegen.ops.shape_checks import arrays, require
-from ccodegen.support.element_type import ElementType
 
 
 def infer(shapes: tuple[Shape, ...], attributes: Dot) -> ArrayShape:
@@ -41,16 +40,10 @@ def expand(instruction: Instruction) -> Instruction:
     """dot(lhs · its scales, rhs · its scales)."""
     shapes = [o.array_shape for o in instruction.operands]
     wide = accumulator_of([*shapes, instruction.array_shape], instruction.array_shape)
-    lhs, rhs, *scales = (_converted(o, wide) for o in instruction.operands)
+    lhs, rhs, *scales = (converted(o, o, wide) for o in instruction.operands)
     scaled = tuple(_scaled(instruction, *pair) for pair in zip((lhs, rhs), scales, strict=True))
     attributes = attributes_of(instruction, Dot)
     return derived(instruction, "dot", instruction.shape, scaled, attributes)
-
-
-def _converted(value: Instruction, element_type: ElementType) -> Instruction:
-    if value.array_shape.element_type is element_type:
-        return value
-    return derived(value, "convert", value.array_shape.with_type(element_type), (value,))
 
 
 def _scaled(

@@ -13,7 +13,7 @@ import numpy as np
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.ops.build import derived, splat
+from ccodegen.ops.build import converted, derived, splat
 from ccodegen.ops.conversion import check_convert
 from ccodegen.ops.elementwise import Compare
 from ccodegen.ops.expansion import evaluate_expanded
@@ -125,9 +125,7 @@ class _Writer:
         return derived(self.origin, "compare", self.shape(PRED), (a, b), Compare(direction))
 
     def converted(self, value: Instruction, element_type: ElementType) -> Instruction:
-        if value.array_shape.element_type is element_type:
-            return value
-        return self.apply("convert", value, type=element_type)
+        return converted(self.origin, value, element_type)
 
     def cast(self, value: Instruction, element_type: ElementType) -> Instruction:
         return self.apply("bitcast-convert", value, type=element_type)

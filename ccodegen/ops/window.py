@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ccodegen.hlo.attributes import WindowDimension
-from ccodegen.loop.builder import apply, index
-from ccodegen.loop.ir import INDEX, Const, Expr, Index
-from ccodegen.support.element_type import ElementType
+from ccodegen.loop.builder import apply
+from ccodegen.loop.ir import Expr, Index
+from ccodegen.ops.index import at_least, divides, less, minus, plus, quotient, times
 
 Array = np.ndarray[Any, Any]
 
@@ -72,7 +72,7 @@ def input_index(
     for w, n, m, p, k in zip(window, input_sizes, output_sizes, positions, offsets, strict=True):
         place = _place(w, p, k)
         condition = both(condition, _inside(w, n, m, place))
-        at.append(place if w.lhs_dilation == 1 else _binary("divide", place, w.lhs_dilation))
+        at.append(quotient(place, w.lhs_dilation))
     return condition, tuple(at)
 
 
@@ -85,12 +85,8 @@ def both(first: Expr | None, second: Expr | None) -> Expr | None:
 
 def _place(w: WindowDimension, position: Expr, offset: Expr) -> Expr:
     """The place in the dilated, not yet padded input; may be outside."""
-    place = apply(
-        "add",
-        _binary("multiply", position, w.stride),
-        _binary("multiply", offset, w.rhs_dilation),
-    )
-    return _binary("subtract", place, w.pad_low)
+    place = plus(times(position, w.stride), times(offset, w.rhs_dilation))
+    return minus(place, w.pad_low)
 
 
 def _inside(w: WindowDimension, size: int, positions: int, place: Expr) -> Expr | None:
@@ -98,25 +94,9 @@ def _inside(w: WindowDimension, size: int, positions: int, place: Expr) -> Expr 
     last = (size - 1) * w.lhs_dilation
     condition = None
     if w.pad_low > 0:
-        condition = _compare("ge", place, 0)
+        condition = at_least(place, 0)
     if (positions - 1) * w.stride + w.extent - 1 - w.pad_low > last or not size:
-        condition = both(condition, _compare("le", place, last))
+        condition = both(condition, less(place, last + 1))
     if w.lhs_dilation > 1:
-        remainder = _binary("remainder", place, w.lhs_dilation)
-        condition = both(condition, _compare("eq", remainder, 0))
+        condition = both(condition, divides(w.lhs_dilation, place))
     return condition
-
-
-def _binary(operator: str, value: Expr, constant: int) -> Expr:
-    """value ∘ constant on INDEX, folded where that is plain."""
-    neutral = 1 if operator in ("multiply", "divide") else 0
-    if constant == neutral and operator != "remainder":
-        return value
-    if isinstance(value, Const) and operator in ("multiply", "subtract"):
-        number = value.value * constant if operator == "multiply" else value.value - constant
-        return index(number)
-    return apply(operator, value, index(constant), type=INDEX)
-
-
-def _compare(direction: str, value: Expr, constant: int) -> Expr:
-    return apply(f"compare-{direction}", value, index(constant), type=ElementType.PRED)

@@ -12,7 +12,7 @@ import numpy as np
 from ccodegen.hlo.attributes import Attributes
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
-from ccodegen.ops.build import broadcast, constant, derived, element_of
+from ccodegen.ops.build import broadcast, constant, converted, derived, element_of
 from ccodegen.ops.creation import Iota
 from ccodegen.ops.elementwise import Compare
 from ccodegen.passes.dynamic.values import Padded, Sizes, of_tuple
@@ -71,9 +71,7 @@ class Writer:
         return self.make("compare", shape, a, other, attributes=Compare(direction))
 
     def converted(self, value: Instruction, element_type: ElementType) -> Instruction:
-        if value.array_shape.element_type is element_type:
-            return value
-        return self.make("convert", value.array_shape.with_type(element_type), value)
+        return converted(self.plain, value, element_type)
 
     def spread(self, scalar: Instruction | int, dimensions: Sequence[int]) -> Instruction:
         value = self.number(scalar) if isinstance(scalar, int) else scalar
