@@ -315,6 +315,33 @@ def test_output_that_cannot_be_written_leaves_nothing(program: str, tmp_path: Pa
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_a_compiler_that_does_not_work(
+    program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "mine.toml"
+    target.write_text('inherits = "host"\n[compiler]\nflags = ["-no-such-flag"]\n')
+    assert cli.main(["run", program, "--target", str(target)]) == 1
+    error = capsys.readouterr().err
+    assert "no-such-flag" in error
+    assert "mend the flags" in error
+
+
+def test_memory_beyond_the_addresses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "large.hlo"
+    path.write_text("ENTRY e { x = s8[3000000000] parameter(0)\n  ROOT r = s8[3000000000] abs(x) }")
+    command = ["compile", str(path), "--stop-after", "c", "--target"]
+    assert cli.main([*command, "arm64"]) == 0
+    capsys.readouterr()
+    assert cli.main([*command, "cortex-m4"]) == 1
+    assert "x of 3000000000 bytes: target cortex-m4 has addresses of 32" in capsys.readouterr().err
+
+
+def test_options_for_hlo_alone(program: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "program.loop")
+    assert cli.main(["compile", program, "--stop-after", "loop", "-o", path]) == 0
+    assert cli.main(["run", path, "--start-from", "loop", "--donate", "x"]) == 1
+
+
 def test_usage_errors() -> None:
     assert usage_code() == 2
     assert usage_code("bogus") == 2
@@ -338,7 +365,7 @@ def test_arrays_too_large_to_try(
     path = tmp_path / "large.hlo"
     size = f"f32[{2**40}]"
     path.write_text(f"HloModule m\nENTRY e {{ ROOT x = {size} parameter(0) }}\n")
-    assert cli.main([command, str(path)]) == 1
+    assert cli.main([command, str(path), "--target", "host"]) == 1
     assert "not enough memory" in capsys.readouterr().err
 
 

@@ -25,7 +25,7 @@ from ccodegen.passes.flatten_entry import flatten_entry
 from ccodegen.passes.pipelines import COMPILATION, run
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.thread_random_state import initial_state, with_random_state
-from ccodegen.support.errors import InputError, unexpected_are_bugs
+from ccodegen.support.errors import InputError, UnsupportedError, unexpected_are_bugs
 from ccodegen.target import Target, load
 
 Parameter = int | str
@@ -128,6 +128,7 @@ def _lowered(
     caller = interface(whole)
     settings = LowerOptions(options.target, options.strict, aliases, names, caller)
     lowered = lower(optimized, settings)
+    _check_addresses(lowered.program, options.target)
     program = with_sizes(with_initial_state(lowered.program, whole), bound.module)
     if debug_level() > 0:
         verify(program)
@@ -135,6 +136,20 @@ def _lowered(
         text = loop_text.to_text(program)
         (options.dump_dir / "loop.txt").write_text(text, encoding="utf-8")
     return Build(bound.module, bound.parameters, optimized, program, lowered.lower_bound)
+
+
+def _check_addresses(program: Program, target: Target) -> None:
+    """Raises UnsupportedError where the target's pointers cannot reach all of the program's memory,
+    or its ptrdiff_t not all of an array's bytes."""
+    bits = target.abi.pointer_bits
+    buffers = [a.buffer for a in program.arguments] + [c.buffer for c in program.constants]
+    sizes = {b.name: b.bytes for b in buffers} | {"the arena": program.arena_size}
+    largest = max(sizes, key=sizes.__getitem__)
+    addresses = f"target {target.name} has addresses of {bits} bits"
+    if sizes[largest] >= 2 ** (bits - 1):
+        raise UnsupportedError(f"{largest} of {sizes[largest]} bytes: {addresses}")
+    if sum(sizes.values()) >= 2**bits:
+        raise UnsupportedError(f"arrays of {sum(sizes.values())} bytes in all: {addresses}")
 
 
 def with_initial_state(program: Program, module: Module) -> Program:

@@ -8,8 +8,9 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,7 +74,8 @@ def build_library(units: Sequence[Unit], target: Target, strict: bool) -> bytes:
             (root / name).write_text(text, encoding="utf-8")
         flags = target.compile_flags(strict)
         jobs = [_object_command(compiler, flags, root / unit.name, unit.hot) for unit in units]
-        run_all(jobs)
+        with _blame(compiler, flags):
+            run_all(jobs)
         library = root / "library.so"
         objects = [str((root / unit.name).with_suffix(".o")) for unit in units]
         link = [*compiler.words, "-shared", *flags, *objects, "-o", str(library)]
@@ -101,7 +103,28 @@ def build_program(
     layout = ["-T", str(target.directory / board.linker_script)] if board.linker_script else []
     files = [*startup, *map(str, sources)]
     command = [*compiler.words, *flags, *files, *layout, "-o", str(output)]
-    run_all([[*command, *target.compiler.link_flags]])
+    with _blame(compiler, target.compile_flags(strict)):
+        run_all([[*command, *target.compiler.link_flags]])
+
+
+@contextmanager
+def _blame(compiler: CompilerCommand, flags: Sequence[str]) -> Iterator[None]:
+    """Raises InputError for a compiler that fails, with these flags, on any C."""
+    try:
+        yield
+    except InternalError as error:
+        if _works(compiler, flags):
+            raise
+        hint = "mend the flags in the target's .toml file, or take another compiler by CC"
+        raise InputError(error.message, hint=hint) from None
+
+
+def _works(compiler: CompilerCommand, flags: Sequence[str]) -> bool:
+    with tempfile.TemporaryDirectory(prefix="ccodegen-") as folder:
+        source = Path(folder) / "works.c"
+        source.write_text("int works;\n", encoding="utf-8")
+        command = _object_command(compiler, flags, source, hot=True)
+        return subprocess.run(command, capture_output=True).returncode == 0
 
 
 def run_all(commands: Sequence[Sequence[str]]) -> None:

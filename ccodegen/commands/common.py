@@ -169,6 +169,8 @@ def build_from(path: str, start: str, options: BuildOptions) -> Build:
 def program_from(path: str, start: str, options: BuildOptions) -> Program:
     if start != "loop":
         return build_from(path, start, options).program
+    if options.constants or options.donate or options.dump_dir:
+        raise InputError("--constant, --donate and --dump-dir need a program in HLO")
     try:
         return loop_text.parse(Path(path).read_text(encoding="utf-8"), path)
     except (OSError, UnicodeDecodeError) as error:

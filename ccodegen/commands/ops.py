@@ -15,6 +15,7 @@ Lists the ops of HLO: whether the NumPy reference evaluates them, and how they b
   element   a formula for each element; fuses with its neighbours
   nest      loops of its own
   steps     control flow and calls of the program, or no code at all
+  caller    a call of the caller's ccg_io
   rewritten as other ops, by a pass; of custom-call, the targets that we know
 
   ccodegen ops
@@ -26,6 +27,7 @@ _STEPS = """
 after-all add-dependency async-done async-start async-update bitcast call conditional constant
 copy-done copy-start domain fusion get-tuple-element opt-barrier parameter tuple while
 """
+_CALLER = "infeed outfeed recv recv-done send send-done"
 _REWRITTEN = """
 batch-norm-grad batch-norm-inference batch-norm-training custom-call dynamic-reshape
 get-dimension-size rng-get-and-update-state set-dimension-size
@@ -60,4 +62,6 @@ def lowering(op: OpDef) -> str:
     ways = [name for name in ("element", "nest") if getattr(op, name) is not None]
     if op.expand is not None or op.opcode in _REWRITTEN.split():
         ways.append("rewritten")
+    if op.opcode in _CALLER.split():
+        ways.append("caller")
     return ", ".join(ways) or ("steps" if op.opcode in _STEPS.split() else "")

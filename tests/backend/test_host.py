@@ -246,8 +246,14 @@ def test_a_missing_compiler_says_what_to_install(monkeypatch: pytest.MonkeyPatch
 
 def test_a_failing_compiler_is_shown() -> None:
     broken = replace(HOST, compiler=replace(HOST.compiler, flags=("-fno-such-flag", "-fPIC")))
-    with pytest.raises(InternalError, match="no-such-flag"):
+    with pytest.raises(InputError, match="no-such-flag"):
         host.load(programs.mlp(), broken)
+
+
+def test_c_that_does_not_compile_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "runtime_files", lambda units: {})
+    with pytest.raises(InternalError, match="the C compiler failed"):
+        host.load(programs.mlp(), HOST, Options(cache=False))
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

@@ -100,6 +100,8 @@ def _exported(**options: Any) -> Attempt:
 
 _FILES = (
     ("an empty file", "p.hlo", b""),
+    ("text that is not UTF-8", "p.hlo", _NEGATE.replace("x", "\xe9").encode("latin-1")),
+    ("text in UTF-16", "p.hlo", _NEGATE.encode("utf-16")),
     ("bytes that are nothing", "p.hlo", bytes(range(256))),
     ("a proto that is cut off", "p.pb", b"\x0a\x05hello\x12\x99"),
     ("a kind of file that is not known", "p.xyz", b"\x00\x01\x02"),
@@ -112,6 +114,7 @@ def _misuse() -> Iterator[tuple[str, str, Attempt]]:
     row, short = np.zeros(4, np.float32), np.zeros(3, np.float32)
     wrong = "expected f32[4], got"
     yield "a file that is not there", "none.hlo", lambda f: ccodegen.compile(f / "none.hlo")
+    yield "a folder", "Is a directory", lambda f: ccodegen.compile(f)
     yield "an object that is no program", "from a int", lambda f: ccodegen.compile(42)
     yield "too few arguments", "expected 1 argument (x), got 0", _called(_NEGATE)
     yield "an argument of another shape", f"{wrong} f32[3]", _called(_NEGATE, short)
