@@ -252,7 +252,7 @@ CCG_INLINE double ccg_erf_large_f64(double a)
     return 1.0 - ccg_exp_f64(p);
 }
 
-/* At most 1.5 ulp. */
+/* At most 1.5 (strict 1.6) ulp. */
 CCG_INLINE double ccg_erf_f64(double x)
 {
     double a = ccg_abs_f64(x), small = ccg_erf_small_f64(a), large = ccg_erf_large_f64(a);

@@ -78,7 +78,7 @@ CCG_INLINE float ccg_cos_small_f32(float r)
     return ccg_fma_f32(z * z, p, ccg_fma_f32(z, -0.5f, 1.0f));
 }
 
-/* At most 1.65 (strict 2.6) ulp. */
+/* At most 1.6 (strict 2.45) ulp. */
 CCG_INLINE float ccg_sin_f32(float x)
 {
     ccg_reduced_f32 reduced = ccg_reduce_angle_f32(x);
@@ -89,7 +89,7 @@ CCG_INLINE float ccg_sin_f32(float x)
     return ccg_abs_f32(x) <= 0x1.fffffep+127f ? result : x - x;
 }
 
-/* At most 1.65 (strict 2.6) ulp. */
+/* At most 1.6 (strict 2.5) ulp. */
 CCG_INLINE float ccg_cos_f32(float x)
 {
     ccg_reduced_f32 reduced = ccg_reduce_angle_f32(x);
@@ -100,7 +100,7 @@ CCG_INLINE float ccg_cos_f32(float x)
     return ccg_abs_f32(x) <= 0x1.fffffep+127f ? result : x - x;
 }
 
-/* At most 2.9 (strict 3.8) ulp. */
+/* At most 2.8 (strict 3.8) ulp. */
 CCG_INLINE float ccg_tan_f32(float x)
 {
     ccg_reduced_f32 reduced = ccg_reduce_angle_f32(x);

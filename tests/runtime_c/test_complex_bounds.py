@@ -173,6 +173,15 @@ def test_errors_of_power_and_atan2_grow_as_stated(kind: str, flags: str) -> None
 
 
 @pytest.mark.parametrize("kind", ["c64", "c128"])
+def test_powers_of_large_and_small_numbers_are_as_exact(kind: str) -> None:
+    rng = np.random.default_rng(9)
+    a = of_parts(*(2.0 ** rng.uniform(-50, 50, 100_000) for _ in "ri")).astype(TYPES[kind])
+    wide = a.astype(WIDER[kind])
+    assert errors(call(f"ccg_power_{kind}", a, 2), wide * wide).max() < 11
+    assert errors(call(f"ccg_power_{kind}", a, -1), 1 / wide).max() < 6
+
+
+@pytest.mark.parametrize("kind", ["c64", "c128"])
 @pytest.mark.parametrize("function", ["acos", "acosh", "asin", "asinh", "atanh", "log", "sqrt"])
 def test_the_sign_of_zero_says_on_which_side_of_a_cut(function: str, kind: str) -> None:
     cuts = [complex(x, y) for x in (-3, -0.5, -0.0, 0.0, 0.5, 3) for y in (0.0, -0.0)]
