@@ -37,24 +37,24 @@ def _shared(body: Body, fresh: Callable[[str], str]) -> Body:
     """One block, where nothing slow is left that it computes twice."""
     while True:
         slow = [(n, expr) for n, statement in enumerate(body) for expr in _slow(statement)]
-        counts = Counter(_key(expr) for _, expr in slow)
-        again = [(n, expr) for n, expr in slow if counts[_key(expr)] > 1]
+        counts = Counter(key(expr) for _, expr in slow)
+        again = [(n, expr) for n, expr in slow if counts[key(expr)] > 1]
         if not again:
             return body
         first, expr = next((n, e) for n, e in again if not _holds_any(e, counts))
         var = Var(fresh(expr.operator), expr.type)
-        rest = rebuild(body[first:], _replacer(_key(expr), var))
+        rest = rebuild(body[first:], replacer(key(expr), var))
         body = (*body[:first], Let(var, expr), *rest)
 
 
 def _slow(statement: Stmt) -> Iterator[Apply]:
     """The slow operators that a statement applies once in any case, to what does not change."""
-    for expr in _computed(statement):
+    for expr in computed(statement):
         if isinstance(expr, Apply) and expr.operator in TRANSCENDENTAL and not any(loads(expr)):
             yield expr
 
 
-def _computed(statement: Stmt) -> Iterator[Expr]:
+def computed(statement: Stmt) -> Iterator[Expr]:
     """The parts of a statement's expressions that are evaluated in any case."""
     match statement:
         case Let(_, value) | If(value):
@@ -79,17 +79,17 @@ def _holds_any(expr: Apply, counts: Counter[Hashable]) -> bool:
     pending = list(expr.arguments)
     while pending:
         part = pending.pop()
-        if counts[_key(part)] > 1:
+        if counts[key(part)] > 1:
             return True
         pending += operands(part)
     return False
 
 
-def _replacer(key: Hashable, var: Var) -> Callable[[Expr], Expr]:
-    return lambda expr: var if isinstance(expr, Apply) and _key(expr) == key else expr
+def replacer(of: Hashable, var: Var) -> Callable[[Expr], Expr]:
+    return lambda expr: var if isinstance(expr, Apply) and key(expr) == of else expr
 
 
-def _key(expr: Expr) -> Hashable:
+def key(expr: Expr) -> Hashable:
     """Equal for expressions of equal value; tells -0 from 0, and one NaN from another."""
     match expr:
         case Const(element_type, value):
@@ -97,5 +97,5 @@ def _key(expr: Expr) -> Hashable:
         case Var():
             return expr
         case Load(buffer, indices):
-            return buffer, tuple(map(_key, indices))
-    return expr.operator, expr.type, tuple(map(_key, expr.arguments))
+            return buffer, tuple(map(key, indices))
+    return expr.operator, expr.type, tuple(map(key, expr.arguments))

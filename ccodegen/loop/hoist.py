@@ -20,7 +20,7 @@ def hoist(body: Body) -> Body:
 def _hoisted(statement: Stmt) -> Stmt | Body:
     if not isinstance(statement, For) or statement.kind is LoopKind.PARALLEL:
         return statement
-    changing = _Changing(statement)
+    changing = Changing(statement)
     before: list[Stmt] = []
     inside: list[Stmt] = []
     for inner in statement.body:
@@ -35,7 +35,7 @@ def _hoisted(statement: Stmt) -> Stmt | Body:
     return (*before, loop)
 
 
-class _Changing:
+class Changing:
     """What is bound and written in a loop."""
 
     def __init__(self, loop: For) -> None:

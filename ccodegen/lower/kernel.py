@@ -13,6 +13,7 @@ from ccodegen.loop.ir import Buffer, Kernel, Var
 from ccodegen.loop.linear import split_request
 from ccodegen.loop.rebuild import Body, expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
+from ccodegen.loop.starts import name_starts
 from ccodegen.lower.column_plan import column_plan, columns_fit
 from ccodegen.lower.concatenate_plan import concatenate_plan
 from ccodegen.lower.contract_plan import HEROES, contract_plan
@@ -48,7 +49,8 @@ def build_kernel(
         splits[var.name] = inner
     scratch = tuple(b for b in work.scratch if b in used)
     kernel = join_loops(kernel)
-    body = share_common(hoist(kernel.body), work.builder.fresh)
+    fresh = work.builder.fresh
+    body = share_common(hoist(name_starts(kernel.body, fresh)), fresh)
     kernel = Kernel(name, kernel.buffers, body, origin)
     return kernel, buffers[: len(buffers) - len(scratch)], scratch
 

@@ -9,9 +9,11 @@ from ccodegen.loop.cost import Cost, cost
 from ccodegen.loop.cse import share_common
 from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.hoist import hoist
-from ccodegen.loop.ir import Buffer, Expr, Kernel, Space, Stmt, Var
+from ccodegen.loop.ir import INDEX, Buffer, Expr, Kernel, Space, Stmt, Var
+from ccodegen.loop.starts import name_starts
 from ccodegen.loop.text import to_text
 from ccodegen.loop.verify import verify_kernel
+from ccodegen.ops.index import clamped
 from ccodegen.support.element_type import ElementType
 from tests.loop.kernels import kernels
 from tests.loop.test_simplify_body import result
@@ -50,6 +52,34 @@ def test_hoist_goes_out_of_all_loops_that_do_not_matter() -> None:
         "}",
         "}",
     ]
+
+
+def test_a_start_index_is_named_before_the_loop_that_does_not_change_it() -> None:
+    s = Buffer("s", ElementType.S32, (4,), Space.ARGUMENT)
+    b = Builder()
+    with b.loop(4) as i, b.loop(8, "j") as j:
+        row = clamped(b.load(s, (i,)), 3)
+        b.store(Y, (i, j), b.load(X, (row, j)))
+    assert lines(*name_starts(b.statements, b.fresh)) == [
+        "for i < 4 {",
+        "let start: index = convert:index(clamp(0:s32, s[i], 3:s32))",
+        "for j < 8 {",
+        "y[i, j] = x[start, j]",
+        "}",
+        "}",
+    ]
+
+
+def test_a_start_index_stays_where_a_turn_may_not_compute_it_or_changes_it() -> None:
+    s = Buffer("s", ElementType.S32, (4,), Space.ARGUMENT)
+    b = Builder()
+    count = b.let(apply("convert", b.load(s, (index(0),)), type=INDEX), "count")
+    with b.loop(count) as i:
+        b.store(Y, (index(0), i), b.load(X, (clamped(b.load(s, (index(1),)), 3), i)))
+    with b.loop(4) as i:
+        b.store(Y, (i, i), b.load(X, (clamped(b.load(s, (index(2),)), 3), i)))
+        b.store(s, (i,), const(ElementType.S32, 1))
+    assert name_starts(b.statements, b.fresh) == b.statements
 
 
 def test_slow_operators_are_shared_but_not_from_arms() -> None:
