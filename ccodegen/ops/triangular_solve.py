@@ -10,14 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr, Index
+from ccodegen.loop.scalar_numpy import rounded
 from ccodegen.ops.arithmetic import ArrayArithmetic, conjugate, minus_product, working_type
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, converted
@@ -91,8 +90,8 @@ def evaluate(evaluator: Any, instruction: Instruction, a: Array, b: Array) -> Ar
             total = arithmetic.minus_product(total, t[..., i, k, None], y[..., k, :])
         if not attributes.unit_diagonal:
             total = arithmetic.apply("divide", total, t[..., i, i, None])
-        y[..., i, :] = total.astype(own.dtype)
-    return np.asarray(y if attributes.left_side else y.swapaxes(-1, -2)).astype(own.dtype)
+        y[..., i, :] = rounded(total, own)
+    return rounded(y if attributes.left_side else y.swapaxes(-1, -2), own)
 
 
 @dataclass(frozen=True)

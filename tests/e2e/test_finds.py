@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -139,5 +140,18 @@ ENTRY e {
   ROOT m = s1[2] maximum(y, zeros)
 }""",
         np.array([True, False]),
+        strict=True,
+    )
+
+
+def test_nan_of_a_quotient_in_a_type_without_nan() -> None:
+    """Its sign, which processors choose, decided on the sign of the zero that it became."""
+    check(
+        """
+ENTRY e {
+  a = f4e2m1fn[1,1] parameter(0)
+  ROOT x = f4e2m1fn[1,1] triangular-solve(a, a)
+}""",
+        np.zeros((1, 1), ml_dtypes.float4_e2m1fn),
         strict=True,
     )
