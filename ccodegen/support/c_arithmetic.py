@@ -5,27 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from pycparser import c_ast
 
+from ccodegen.support.c_types import LIBRARY, TYPES, common, literal, promoted
 from ccodegen.support.errors import InternalError
 
-_BOOL, _INT, _WORD = np.dtype(np.bool_), np.dtype(np.int32), np.dtype(np.int64)
-_SIZE, _FLOAT, _DOUBLE = np.dtype(np.uint64), np.dtype(np.float32), np.dtype(np.float64)
-_TYPES: dict[str, Any] = {
-    "int": _INT,
-    "float": _FLOAT,
-    "double": _DOUBLE,
-    "ptrdiff_t": _WORD,
-    "size_t": _SIZE,
-    "void": None,
-    **{f"{u}int{n}_t": np.dtype(f"{u}int{n}") for u in ("", "u") for n in (8, 16, 32, 64)},
-}
-
+_BOOL = np.dtype(np.bool_)
 Type: TypeAlias = Any  # np.dtype, Pointer, the name of a struct type, or None for void
 
 
@@ -52,7 +42,7 @@ def type_of(node: Any) -> Type:
     if isinstance(node, c_ast.PtrDecl | c_ast.ArrayDecl):
         return Pointer(type_of(node.type))
     name = " ".join(node.type.names)
-    return _TYPES.get(name, name)
+    return None if name == "void" else TYPES.get(name, name)
 
 
 def memory_dtype(kind: Type) -> np.dtype[Any]:
@@ -63,19 +53,10 @@ def memory_dtype(kind: Type) -> np.dtype[Any]:
 
 
 def constant(node: Any) -> Value:
-    """C's type for a literal, which here is never of the type long."""
-    text = node.value.lower()
-    if node.type in ("float", "double"):
-        hexadecimal = text.startswith("0x")
-        digits = text.removesuffix("l") if node.type == "double" else text.removesuffix("f")
-        number = float.fromhex(digits) if hexadecimal else float(digits)
-        kind = _FLOAT if node.type == "float" else _DOUBLE
-        return Value(f"{_name(kind)}({number!r})", kind)
-    value = int(text.rstrip("ul"), 0)
-    signs = "u" if "u" in text else "iu" if text.startswith("0x") else "i"
-    sizes = (8,) if "ll" in text else (4, 8)
-    order = [np.dtype(f"{sign}{size}") for size in sizes for sign in signs]
-    return Value(str(value), next(t for t in order if value <= np.iinfo(t).max))
+    value = literal(node)
+    is_float = value.dtype.kind == "f"
+    text = f"{_name(value.dtype)}({value.item()!r})" if is_float else str(value)
+    return Value(text, value.dtype)
 
 
 def convert(value: Value, kind: Type) -> Value:
@@ -111,18 +92,11 @@ def _name(kind: np.dtype[Any]) -> str:
 
 
 def _promoted(value: Value) -> Value:
-    """C's integer promotion: what is narrower than int becomes int."""
-    if value.type.kind == "b" or (value.type.kind in "iu" and value.type.itemsize < 4):
-        return convert(value, _INT)
-    return value
+    return convert(value, promoted(value.type))
 
 
 def _common(a: Value, b: Value) -> tuple[Value, Value]:
-    """C's usual arithmetic conversions."""
-    a, b = _promoted(a), _promoted(b)
-    types = [a.type, b.type]
-    floats = [t for t in types if t.kind == "f"]
-    kind = max(floats or types, key=lambda t: (t.itemsize, t.kind == "u"))
+    kind = common(a.type, b.type)
     return convert(a, kind), convert(b, kind)
 
 
@@ -196,19 +170,9 @@ def bit_cast(value: Value, kind: Type) -> str:
     return f"f{8 * kind.itemsize}_to_bits({value.text})"
 
 
-_ROOTS: dict[str, Callable[..., Any]] = {
-    "sqrt": np.sqrt,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "rint": np.rint,
-    "fabs": np.fabs,
-}
-LIBRARY = {name + suffix: f for name, f in _ROOTS.items() for suffix in ("", "f")}
-
-
 def library_call(name: str, values: Sequence[Value]) -> Value:
     """A function of <math.h>."""
-    kind = _FLOAT if name.endswith("f") else _DOUBLE
+    kind = TYPES["float" if name.endswith("f") else "double"]
     (value,) = (convert(v, kind) for v in values)
     return Value(f"{name}({value.text})", kind)
 

@@ -21,6 +21,7 @@ import pycparser
 from pycparser import c_ast
 
 from ccodegen.support.c_preprocessor import preprocess
+from ccodegen.support.c_types import C_NAMES, LIBRARY, LIMITS, TYPES, common, literal, promoted
 from ccodegen.support.runtime_c import header_dir
 
 # An array or NumPy scalar of exactly the C type, or a struct: values by field name.
@@ -30,36 +31,6 @@ Type: TypeAlias = Any  # np.dtype, or the name of a struct type
 HEADERS = ("ccg_scalar.h", "ccg_math_f32.h", "ccg_math_f64.h", "ccg_complex.h")
 BLOCK = 1 << 15  # elements computed at a time, so that intermediate values stay in cache
 
-C_NAMES = {
-    "int8_t": "signed char",
-    "uint8_t": "unsigned char",
-    "int16_t": "short",
-    "uint16_t": "unsigned short",
-    "int32_t": "int",
-    "uint32_t": "unsigned int",
-    "int64_t": "long long",
-    "uint64_t": "unsigned long long",
-    "size_t": "unsigned long long",
-}
-_TYPES = {
-    **{name: np.dtype(name.removesuffix("_t")) for name in C_NAMES if name != "size_t"},
-    "size_t": np.dtype(np.uint64),
-    "int": np.dtype(np.int32),
-    "float": np.dtype(np.float32),
-    "double": np.dtype(np.float64),
-}
-LIMITS = "".join(
-    f"#define INT{n}_MAX {2 ** (n - 1) - 1}\n#define UINT{n}_MAX {2**n - 1}u\n" for n in (8, 16, 32)
-) + "#define INT64_MAX 0x7fffffffffffffff\n#define UINT64_MAX 0xffffffffffffffffu\n"
-
-_ROOTS: dict[str, Callable[..., Value]] = {
-    "sqrt": np.sqrt,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "rint": np.rint,
-    "fabs": np.fabs,
-}
-_LIBRARY = {name + suffix: f for name, f in _ROOTS.items() for suffix in ("", "f")}
 _COMPARISONS: dict[str, Callable[..., Value]] = {
     "==": np.equal,
     "!=": np.not_equal,
@@ -161,48 +132,17 @@ def _collect(node: Any, into: Library) -> None:
         into.structs[node.name] = fields
     elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.ArrayDecl):
         kind = _type_of(node.type.type)
-        values = [_constant(e).astype(kind) for e in node.init.exprs]
+        values = [literal(e).astype(kind) for e in node.init.exprs]
         into.tables[node.name] = np.array(values, kind)
 
 
 def _type_of(node: Any) -> Type:
     name = " ".join(node.type.names)
-    return _TYPES.get(name, name)
-
-
-def _constant(node: Any) -> Value:
-    """C's type for a literal, which here is never of the type long."""
-    text = node.value.lower()
-    if node.type in ("float", "double"):
-        digits = text.rstrip("fl") if not text.startswith("0x") or "p" in text else text
-        value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
-        return np.float32(value) if node.type == "float" else np.float64(value)
-    number = int(text.rstrip("ul"), 0)
-    signed = () if "u" in text else ((np.int32,) if "ll" not in text else ()) + (np.int64,)
-    unsigned = (np.uint32, np.uint64) if "ll" not in text else (np.uint64,)
-    hexadecimal = text.startswith("0x")
-    order = sorted(
-        {*signed, *(unsigned if "u" in text or hexadecimal else ())},
-        key=lambda t: (np.iinfo(t).bits, np.iinfo(t).min == 0),
-    )
-    return next(t(number) for t in order if number <= np.iinfo(t).max)
-
-
-def _promoted(value: Value) -> Value:
-    """C's integer promotion: what is narrower than int becomes int."""
-    if value.dtype.kind in "iub" and value.dtype.itemsize < 4:
-        return value.astype(np.int32)
-    return value
+    return TYPES.get(name, name)
 
 
 def _common(a: Value, b: Value) -> tuple[Value, Value]:
-    """C's usual arithmetic conversions."""
-    a, b = _promoted(a), _promoted(b)
-    floats = [v.dtype for v in (a, b) if v.dtype.kind == "f"]
-    if floats:
-        kind = max(floats, key=lambda t: t.itemsize)
-    else:
-        kind = max((a.dtype, b.dtype), key=lambda t: (t.itemsize, t.kind == "u"))
+    kind = common(a.dtype, b.dtype)
     return a.astype(kind, copy=False), b.astype(kind, copy=False)
 
 
@@ -213,7 +153,7 @@ def _divide(a: Value, b: Value) -> Value:
 
 def _binary(operator: str, a: Value, b: Value) -> Value:
     if operator in ("<<", ">>"):
-        a = _promoted(a)
+        a = a.astype(promoted(a.dtype), copy=False)
         shift = np.left_shift if operator == "<<" else np.right_shift
         return shift(a, b.astype(a.dtype))
     if operator in ("&&", "||"):
@@ -314,7 +254,7 @@ class _Scope:
         return self.values[node.name]
 
     def _of_Constant(self, node: Any) -> Value:
-        return _constant(node)
+        return literal(node)
 
     def _of_StructRef(self, node: Any) -> Value:
         return self.value(node.name)[node.field.name]
@@ -331,7 +271,7 @@ class _Scope:
         value = self.value(node.expr)
         if node.op == "!":
             return np.asarray(value == 0).astype(np.int32)
-        value = _promoted(value)
+        value = value.astype(promoted(value.dtype), copy=False)
         return np.negative(value) if node.op == "-" else np.invert(value)
 
     def _of_BinaryOp(self, node: Any) -> Value:
@@ -344,6 +284,6 @@ class _Scope:
     def _of_FuncCall(self, node: Any) -> Value:
         name = node.name.name
         values = [self.value(n) for n in node.args.exprs]
-        if name in _LIBRARY:
-            return _LIBRARY[name](*values)
+        if name in LIBRARY:
+            return LIBRARY[name](*values)
         return _run(library().functions[name], values)

@@ -30,8 +30,8 @@ from pycparser import c_ast
 
 from ccodegen.support import c_arithmetic
 from ccodegen.support.c_arithmetic import PRELUDE, Pointer, Type, Value
-from ccodegen.support.c_function import C_NAMES, LIMITS
 from ccodegen.support.c_preprocessor import preprocess
+from ccodegen.support.c_types import C_NAMES, LIBRARY, LIMITS
 from ccodegen.support.errors import InternalError
 from ccodegen.support.runtime_c import header_dir
 
@@ -332,7 +332,7 @@ class _Translation:
     def _of_FuncCall(self, node: Any) -> Value:
         name = node.name.name
         values = [self._value(argument) for argument in (node.args.exprs if node.args else ())]
-        if name in c_arithmetic.LIBRARY:
+        if name in LIBRARY:
             return c_arithmetic.library_call(name, values)
         if name not in self._library.functions:
             raise InternalError(f"C at {node.coord} calls {name}, which runtime_c does not define")
