@@ -139,7 +139,10 @@ def comparison(attributes: Compare) -> str:
 def infer_compare(shapes: tuple[Shape, ...], attributes: Compare) -> ArrayShape:
     found = arrays("compare", shapes)
     operator = comparison(attributes)
-    require(operator in OPERATORS, f"compare has no direction {attributes.direction}")
+    require(
+        operator in OPERATORS,
+        f"compare: direction is one of EQ, NE, LT, LE, GT, GE, not {attributes.direction}",
+    )
     _check_types(operator, [s.element_type for s in found], ElementType.PRED)
     return common_shape("compare", found, ElementType.PRED)
 

@@ -93,7 +93,7 @@ def test_bits_of_other_widths():
         ("a = f32[2] parameter(0)  ROOT r = f32[2] compare(a, a), direction=LT",
          r"compare gives pred\[2\]"),
         ("a = f32[2] parameter(0)  ROOT r = pred[2] compare(a, a), direction=UP",
-         "compare has no direction UP"),
+         "direction is one of EQ, NE, LT, LE, GT, GE, not UP"),
         ("a = f32[2] parameter(0)  ROOT r = s32[3] convert(a)", "keeps the dimensions"),
         ("a = f32[2] parameter(0)  ROOT r = u8[2] bitcast-convert(a)", r"dimensions \[2, 4\]"),
         ("a = f32[2] parameter(0)  b = s8[2] parameter(1)  ROOT r = f32[2] select(b, a, a)",
