@@ -1,0 +1,155 @@
+/* How many operations a second the processors do at most: `peak KIND THREADS` prints them.
+   KIND is f32 (fused multiply-adds, two operations each), s8 (dot products of four, eight operations)
+   or bf16 (dot products of two, four operations); 0 where the processor or the compiler has no such
+   instruction. Chains of arithmetic in registers, as many as hide its latency. */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__ARM_FEATURE_DOTPROD)
+#include <arm_neon.h>
+#endif
+
+#define TURNS 20000L
+#define ROUNDS 200
+#define CHAINS 12 /* latency 4 times throughput 2, and some more: 16 registers are enough */
+
+#if defined(__AVX512F__)
+#define VECTOR 64
+#elif defined(__AVX__)
+#define VECTOR 32
+#else
+#define VECTOR 16
+#endif
+typedef float floats __attribute__((vector_size(VECTOR)));
+
+static volatile float sink; /* what is computed must be used */
+static double (*work)(void); /* runs TURNS turns, returns the operations in them */
+static pthread_barrier_t barrier;
+static double best;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+#define EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+
+static double f32(void)
+{
+    floats factor, offset;
+    for (int i = 0; i < VECTOR / 4; ++i) {
+        factor[i] = 0.999999f;
+        offset[i] = 1e-7f;
+    }
+#define START(n) floats a##n = offset * (float)n;
+    EACH(START)
+#undef START
+    for (long turn = 0; turn < TURNS; ++turn) {
+#define STEP(n) a##n = a##n * factor + offset;
+        EACH(STEP)
+#undef STEP
+    }
+#define USE(n) sink += a##n[0];
+    EACH(USE)
+#undef USE
+    return 2.0 * VECTOR / 4 * CHAINS * TURNS;
+}
+
+#if defined(__AVX512VNNI__)
+typedef __m512i words;
+#define DOT(sum, a, b) _mm512_dpbusd_epi32(sum, a, b)
+#define ALL_BYTES(x) _mm512_set1_epi8(x)
+#define FIRST(x) _mm512_cvtsi512_si32(x)
+#elif defined(__AVXVNNI__)
+typedef __m256i words;
+#define DOT(sum, a, b) _mm256_dpbusd_avx_epi32(sum, a, b)
+#define ALL_BYTES(x) _mm256_set1_epi8(x)
+#define FIRST(x) _mm256_cvtsi256_si32(x)
+#elif defined(__ARM_FEATURE_DOTPROD)
+typedef int32x4_t words;
+#define DOT(sum, a, b) vdotq_s32(sum, vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b))
+#define ALL_BYTES(x) vreinterpretq_s32_s8(vdupq_n_s8(x))
+#define FIRST(x) vgetq_lane_s32(x, 0)
+#endif
+
+static double s8(void)
+{
+#ifdef DOT
+    words left = ALL_BYTES(3), right = ALL_BYTES(2);
+#define START(n) words a##n = ALL_BYTES(n);
+    EACH(START)
+#undef START
+    for (long turn = 0; turn < TURNS; ++turn) {
+#define STEP(n) a##n = DOT(a##n, left, right);
+        EACH(STEP)
+#undef STEP
+        __asm__ volatile("" : : : "memory"); /* the loop is not one multiplication */
+    }
+#define USE(n) sink += (float)FIRST(a##n);
+    EACH(USE)
+#undef USE
+    return 2.0 * sizeof(words) * CHAINS * TURNS;
+#else
+    return 0;
+#endif
+}
+
+static double bf16(void)
+{
+#if defined(__AVX512BF16__)
+    __m512 seed = _mm512_set1_ps(1e-3f);
+    __m512bh left = _mm512_cvtne2ps_pbh(seed, seed), right = left;
+#define START(n) __m512 a##n = _mm512_set1_ps((float)n);
+    EACH(START)
+#undef START
+    for (long turn = 0; turn < TURNS; ++turn) {
+#define STEP(n) a##n = _mm512_dpbf16_ps(a##n, left, right);
+        EACH(STEP)
+#undef STEP
+    }
+#define USE(n) sink += _mm512_cvtss_f32(a##n);
+    EACH(USE)
+#undef USE
+    return 2.0 * 32 * CHAINS * TURNS;
+#else
+    return 0;
+#endif
+}
+
+static void *measure(void *is_first)
+{
+    for (int round = 0; round < ROUNDS; ++round) {
+        pthread_barrier_wait(&barrier);
+        double start = now();
+        double operations = work();
+        pthread_barrier_wait(&barrier);
+        double rate = operations / (now() - start);
+        if (is_first && rate > best)
+            best = rate;
+    }
+    return NULL;
+}
+
+int main(int count, char **arguments)
+{
+    long threads = count == 3 ? strtol(arguments[2], NULL, 10) : 0;
+    if (threads < 1 || threads > 64)
+        return 2;
+    work = !strcmp(arguments[1], "s8") ? s8 : !strcmp(arguments[1], "bf16") ? bf16 : f32;
+    pthread_t others[64];
+    pthread_barrier_init(&barrier, NULL, (unsigned)threads);
+    for (long n = 1; n < threads; ++n)
+        pthread_create(&others[n], NULL, measure, NULL);
+    measure(&barrier);
+    for (long n = 1; n < threads; ++n)
+        pthread_join(others[n], NULL);
+    printf("%.6g\n", best * (double)threads);
+    return 0;
+}

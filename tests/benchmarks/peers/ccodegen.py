@@ -1,0 +1,78 @@
+"""ccodegen, from the cache, in a process that has no JAX.
+
+As a script it is the process with JAX that lowers the workload and compiles it with nothing in the
+cache: `python -m tests.benchmarks.peers.ccodegen WORKLOAD FOLDER THREADS PROGRAM` prints the
+seconds, and writes to PROGRAM the bytes by which the cache knows it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ccodegen
+from ccodegen.frontends import jax_source
+from tests.benchmarks import formats
+from tests.benchmarks.peers.peer import Job, Prepared, flat
+from tests.benchmarks.workload import all_workloads
+
+
+class Peer:
+    channels_first = False
+
+    def __init__(self, threads: int) -> None:
+        self.version = ccodegen.__version__
+        self._threads = threads
+
+    def prepare(self, job: Job) -> Prepared:
+        cache = Path(tempfile.mkdtemp(dir=job.scratch))
+        os.environ["CCODEGEN_CACHE_DIR"] = str(cache)
+        compiled = self._compile_elsewhere(job, cache / "program.mlirbc")
+        program = (cache / "program.mlirbc").read_bytes()
+        arguments, count = formats.arguments(job.folder), len(job.workload.inputs)
+        constants: dict[int | str, Any] = dict(enumerate(arguments[count:], count))
+        entries = len(list(cache.rglob("*")))
+        start = time.perf_counter()
+        executable = ccodegen.compile(program, threads=self._threads, constants=constants)
+        restored = time.perf_counter() - start
+        was_there = len(list(cache.rglob("*"))) == entries
+        inputs = [np.array(array) for array in arguments[:count]]
+        out = executable(*inputs)
+        return Prepared(
+            call=lambda: executable(*inputs, out=out),
+            results=lambda: flat(executable(*inputs, out=out)),
+            compiled=compiled,
+            restored=restored if was_there else None,
+        )
+
+    def _compile_elsewhere(self, job: Job, program: Path) -> float:
+        script = [sys.executable, "-m", __name__]
+        command = [*script, job.name, str(job.folder), str(self._threads), str(program)]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True
+        )
+        return float(done.stdout.split()[-1])
+
+
+def compile_cold(name: str, folder: Path, threads: int, program: Path) -> float:
+    """Seconds that a program takes which JAX has lowered."""
+    workload = all_workloads()[name]
+    arguments, count = formats.arguments(folder), len(workload.inputs)
+    lowered = formats.lower(workload, arguments)
+    program.write_bytes(jax_source.identity(lowered))
+    constants: dict[int | str, Any] = dict(enumerate(arguments[count:], count))
+    start = time.perf_counter()
+    ccodegen.compile(lowered, threads=threads, constants=constants)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    name, folder, threads, program = sys.argv[1:]
+    print(compile_cold(name, Path(folder), int(threads), Path(program)))
