@@ -8,4 +8,5 @@
     compare.py   whether two results agree; departures.py  where they differ for a reason
     outcome.py   runs a function in a type: agrees, is not taken by JAX, is unsupported, differs
     page.py      docs/jax.md
+    sweep.py     errors in ulp of functions that JAX writes out; ccodegen/commands/expansions.py
 """
