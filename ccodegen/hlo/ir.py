@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from ccodegen.hlo.attributes import NO_ATTRIBUTES, Attributes
 from ccodegen.hlo.shape import ArrayShape, Shape
+from ccodegen.hlo.stack_frames import StackFrames
 from ccodegen.support import graph
 from ccodegen.support.errors import InternalError
 from ccodegen.support.location import Location
@@ -128,7 +128,7 @@ class Module:
     entry: Computation
     aliases: tuple[Alias, ...] = ()
     annotations: tuple[tuple[str, str], ...] = ()
-    stack_frames: Any = None
+    stack_frames: StackFrames | None = None
     extra_computations: tuple[Computation, ...] = field(default=())
     file: str = ""
 

@@ -20,8 +20,7 @@ def origins(module: Module) -> Origin:
     def source(metadata: Metadata) -> tuple[str, int] | None:
         if metadata.source_file:
             return metadata.source_file, metadata.source_line
-        found: tuple[str, int] | None = frames.source(metadata.stack_frame_id) if frames else None
-        return found
+        return frames.source(metadata.stack_frame_id) if frames else None
 
     def origin(instruction: Instruction) -> str:
         metadata, location = instruction.metadata, instruction.location

@@ -10,11 +10,11 @@ import ccodegen.ops  # noqa: F401  (fills the registry)
 from ccodegen.hlo.attributes import AttrKind, PaddingDimension, SliceDimension
 from ccodegen.hlo.ir import Alias, Instruction, Module
 from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, BufferShape
+from ccodegen.hlo.stack_frames import StackFrames
 from ccodegen.hlo.text import parse, to_text
 from ccodegen.hlo.text.attributes import parse_value, value_text
 from ccodegen.hlo.text.cursor import Cursor
 from ccodegen.hlo.text.shapes import shape_from_text
-from ccodegen.hlo.text.stack_frames import StackFrames
 from ccodegen.hlo.verify import verify
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError

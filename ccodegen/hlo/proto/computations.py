@@ -25,8 +25,8 @@ from ccodegen.hlo.proto.spelling import (
     statistics,
 )
 from ccodegen.hlo.shape import Shape
+from ccodegen.hlo.stack_frames import StackFrames
 from ccodegen.hlo.text.order import parameter_number, side_roots
-from ccodegen.hlo.text.stack_frames import StackFrames
 from ccodegen.hlo.text.strings import quoted
 from ccodegen.support.errors import InputError, UnsupportedError
 from ccodegen.support.location import Location

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ccodegen.hlo.text.stack_frames import FileLocation, StackFrame, StackFrames
+from ccodegen.hlo.stack_frames import FileLocation, StackFrame, StackFrames
 
 
 def read_stack_frames(proto: Any) -> StackFrames | None:

@@ -14,7 +14,7 @@ from ccodegen.hlo.text.literals import literal_text
 from ccodegen.hlo.text.metadata import metadata_text
 from ccodegen.hlo.text.names import unique_names
 from ccodegen.hlo.text.order import written_computations, written_instructions
-from ccodegen.hlo.text.stack_frames import StackFrames, stack_frames_text
+from ccodegen.hlo.text.stack_frames import stack_frames_text
 from ccodegen.hlo.text.strings import quoted
 
 
@@ -26,7 +26,7 @@ def to_text(module: Module) -> str:
     computations = written_computations(module)
     names = unique_names((c, c.name or "computation") for c in computations)
     parts = [_header(module)]
-    if isinstance(module.stack_frames, StackFrames):
+    if module.stack_frames is not None:
         parts.append(stack_frames_text(module.stack_frames))
     for computation in computations:
         is_entry = computation is module.entry
