@@ -10,10 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ccodegen.backend.build import Build, BuildOptions, Parameter, build, checked_options
-from ccodegen.backend.cache import digest
 from ccodegen.backend.memory_form import inputs_in_memory, outputs_in_memory
 from ccodegen.emit.build_files import print_build_files
 from ccodegen.emit.hooks import HEADER as IO_HEADER
@@ -25,8 +22,8 @@ from ccodegen.emit.source import Sources, emit
 from ccodegen.frontends.read import read
 from ccodegen.hlo.evaluate import evaluate, value_leaves
 from ccodegen.hlo.ir import Module
-from ccodegen.jit import array_digest, source_bytes
 from ccodegen.ops.custom_call import with_hosts
+from ccodegen.program_digest import program_digest
 from ccodegen.random_inputs import random_inputs
 from ccodegen.report import Report, report
 from ccodegen.support.element_type import from_dtype
@@ -70,7 +67,7 @@ def export(
     chosen = options.target
     check_prefix(name)
     built = build(read(source), options)
-    key = _input_digest(source, options)
+    key = program_digest(source, options)
     sources = emit(built.program, chosen, name, strict, key, weights_binary, threads)
     files = _library_files(sources, name)
     if test and not sources.hooks:
@@ -182,12 +179,6 @@ def _test_files(
     copies = {f"test/{Path(f).name}": (options.target.directory / f).read_text() for f in beside}
     runtime = {f"runtime/{file}": text for file, text in closure(printed.headers).items()}
     return _encoded({**printed.files, **copies, **runtime})
-
-
-def _input_digest(source: Any, options: BuildOptions) -> str:
-    """Of the program and all that changes what is made of it."""
-    bound = [f"{k!r}:{array_digest(np.asarray(v))}" for k, v in options.constants.items()]
-    return digest(source_bytes(source), repr(tuple(options.donate)), *bound)
 
 
 def _encoded(files: Mapping[str, str]) -> dict[str, bytes]:

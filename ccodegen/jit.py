@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,18 +13,17 @@ import numpy as np
 
 from ccodegen.backend import host
 from ccodegen.backend.build import Build, BuildOptions, Parameter, build, checked_options
-from ccodegen.backend.cache import digest
 from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.backend.signature import Structure
 from ccodegen.emit.source import emit
 from ccodegen.frontends import jax_source
 from ccodegen.frontends.jax_arguments import Chosen, Names, Numbers, choose
 from ccodegen.frontends.read import read
-from ccodegen.hlo.ir import Module
 from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
 from ccodegen.loop import text as loop_text
 from ccodegen.ops.custom_call import has_user_targets, with_hosts
 from ccodegen.ops.host import check_io
+from ccodegen.program_digest import program_digest
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import IO, NO_IO
 from ccodegen.target import Target, load
@@ -273,40 +270,4 @@ def _key(source: Any, options: BuildOptions) -> str:
     be had."""
     if has_user_targets():
         return ""
-    constants = [f"{k!r}:{array_digest(np.asarray(v))}" for k, v in options.constants.items()]
-    facts = f"{options.donate!r} {options.threads} {options.strict}"
-    return digest(source_bytes(source), facts, *constants)
-
-
-def source_bytes(source: Any) -> bytes:
-    """What identifies a program, without reading it."""
-    if isinstance(source, Module):
-        return source.to_text().encode()
-    if isinstance(source, bytes | bytearray | memoryview):
-        return bytes(source)
-    if hasattr(source, "mlir_module_serialized"):
-        return bytes(source.mlir_module_serialized)
-    if hasattr(source, "compiler_ir"):
-        return jax_source.identity(source)
-    if isinstance(source, str | Path) and "\n" not in str(source):
-        try:
-            return Path(source).read_bytes()
-        except (OSError, ValueError):
-            return str(source).encode()
-    return str(source).encode() if isinstance(source, str) else read(source).to_text().encode()
-
-
-_digests: dict[int, tuple[weakref.ref[Any], str]] = {}
-
-
-def array_digest(array: np.ndarray[Any, Any]) -> str:
-    """A digest of type, shape and bytes. That of an array nobody can write to is made once."""
-    known = _digests.get(id(array))
-    if known is not None and known[0]() is array:
-        return known[1]
-    state = hashlib.blake2b(f"{array.dtype}{array.shape}".encode(), digest_size=16)
-    state.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
-    made = state.hexdigest()
-    if not array.flags.writeable:
-        _digests[id(array)] = (weakref.ref(array), made)
-    return made
+    return program_digest(source, options, f"{options.threads} {options.strict}")

@@ -13,3 +13,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write tests/golden anew instead of comparing"
     )
+
+
+@pytest.fixture
+def own_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Custom calls that a test registers are gone after it."""
+    from ccodegen.ops import custom_call
+
+    monkeypatch.setattr(custom_call, "_TARGETS", dict(custom_call._TARGETS))
+    monkeypatch.setattr(custom_call, "_BY_USER", set(custom_call._BY_USER))

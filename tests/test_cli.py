@@ -250,6 +250,7 @@ def test_plugins_that_fail(
     assert f"line {2 + len(code.splitlines())})" in error
 
 
+@pytest.mark.usefixtures("own_targets")
 def test_a_function_of_a_plugin_that_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -266,6 +267,7 @@ def test_a_function_of_a_plugin_that_fails(
         assert "IndexError" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("own_targets")
 def test_functions_of_a_plugin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plugin, program = tmp_path / "plugin.py", tmp_path / "asks.hlo"
     plugin.write_text(

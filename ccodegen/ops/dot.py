@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
+from ccodegen.hlo.dynamic import dynamic_flags
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape
@@ -70,7 +71,7 @@ def _agree(a: int, b: int) -> bool:
 
 def joined(first: ArrayShape, second: ArrayShape) -> ArrayShape:
     """The dimensions of both, in the type of the first."""
-    flags = [s.dynamic or (False,) * s.rank for s in (first, second)]
+    flags = [dynamic_flags(s) for s in (first, second)]
     dynamic = flags[0] + flags[1]
     dimensions = first.dimensions + second.dimensions
     return ArrayShape(first.element_type, dimensions, dynamic if any(dynamic) else ())

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
-from ccodegen.hlo.dynamic import fitted, padded, rule, sized, static
+from ccodegen.hlo.dynamic import dynamic_flags, fitted, padded, rule, sized, static
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape
@@ -54,7 +54,7 @@ def infer_set(shapes: tuple[Shape, ...], attributes: DimensionSize) -> ArrayShap
         size == ArrayShape(ElementType.S32), f"set-dimension-size takes an s32[], not {size}"
     )
     changed = _dimension("set-dimension-size", operand, attributes)
-    flags = operand.dynamic or (False,) * operand.rank
+    flags = dynamic_flags(operand)
     dynamic = tuple(flag or d == changed for d, flag in enumerate(flags))
     return ArrayShape(operand.element_type, operand.dimensions, dynamic, operand.layout)
 

@@ -13,7 +13,6 @@ import pytest
 import ccodegen
 from ccodegen import cli
 from ccodegen.commands.demo import MODEL, drawings
-from ccodegen.ops import custom_call
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -74,13 +73,6 @@ def test_filter_is_a_convolution_over_all_blocks() -> None:
 
 def test_decoding_with_a_cache_is_attention() -> None:
     assert script("kv_cache/run.py").main() < 1e-5
-
-
-@pytest.fixture
-def own_targets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Custom calls that a test registers are gone after it."""
-    monkeypatch.setattr(custom_call, "_TARGETS", dict(custom_call._TARGETS))
-    monkeypatch.setattr(custom_call, "_BY_USER", set(custom_call._BY_USER))
 
 
 @pytest.mark.usefixtures("own_targets")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +12,12 @@ import pytest
 import ccodegen
 from ccodegen import InputError, UnsupportedError
 from ccodegen.loop.builder import apply
-from ccodegen.ops import custom_call
 from tests.three_ways import check
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
-@pytest.fixture(autouse=True)
-def own_targets() -> Iterator[None]:
-    """Leaves no target behind."""
-    targets, by_user = dict(custom_call._TARGETS), set(custom_call._BY_USER)
-    yield
-    custom_call._TARGETS.clear()
-    custom_call._TARGETS.update(targets)
-    custom_call._BY_USER.clear()
-    custom_call._BY_USER.update(by_user)
+pytestmark = pytest.mark.usefixtures("own_targets")
 
 
 def program(config: str = "", shape: str = "f32[2,3]", more: str = "") -> str:
