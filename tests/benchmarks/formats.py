@@ -57,10 +57,16 @@ def ensure(form: str, workload: str, folder: Path, interpreter: str, timeout: fl
     if ended.returncode == 0:
         done.touch()
         return ""
-    reason = ended.stderr.strip().splitlines()[-1:] or [f"exit code {ended.returncode}"]
-    if "ModuleNotFoundError" not in reason[0]:  # that can be put right
-        failed.write_text(f"no {form}: {reason[0]}"[:300], encoding="utf-8")
-    return f"no {form}: {reason[0]}"
+    reason = f"no {form}: {last_line(ended.stderr)}"
+    if "ModuleNotFoundError" not in reason:  # that can be put right
+        failed.write_text(reason, encoding="utf-8")
+    return reason
+
+
+def last_line(said: str) -> str:
+    """What a process said last, where a Python program names its error; at most 300 characters."""
+    lines = said.strip().splitlines() or ["it ended without a word"]
+    return lines[-1][:300]
 
 
 def facts(folder: Path) -> Facts:

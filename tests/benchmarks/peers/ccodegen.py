@@ -55,9 +55,9 @@ class Peer:
     def _compile_elsewhere(self, job: Job, program: Path) -> float:
         script = [sys.executable, "-m", __name__]
         command = [*script, job.name, str(job.folder), str(self._threads), str(program)]
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True
-        )
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(formats.last_line(done.stderr))
         return float(done.stdout.split()[-1])
 
 

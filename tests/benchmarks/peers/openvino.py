@@ -39,14 +39,13 @@ class Peer:
             array = shared[int(node.any_name[2:])]
             request.set_tensor(node, self._package.Tensor(array, shared_memory=True))
 
+        def call() -> Any:
+            # The request has no reference of its own to the arrays: the call keeps them.
+            return request.infer(None, share_inputs=True, share_outputs=True), shared
+
         def results() -> list[Any]:
-            assert shared  # kept alive: the request has no reference of its own
-            request.infer()
+            call()
             count = len(compiled.outputs)
             return [np.array(request.get_output_tensor(n).data) for n in range(count)]
 
-        return Prepared(
-            call=lambda: request.infer(None, share_inputs=True, share_outputs=True),
-            results=results,
-            compiled=seconds,
-        )
+        return Prepared(call, results, seconds)
