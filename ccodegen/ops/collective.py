@@ -130,6 +130,12 @@ def _gather_start(instruction: Instruction) -> Instruction:
     return _started(instruction, instruction.operands)
 
 
+def _all_reduce_start(instruction: Instruction) -> Instruction:
+    """Gives the results; in older programs the operands, the results and more."""
+    many = len(tuple(leaves(instruction.shape))) > len(instruction.operands)
+    return _gather_start(instruction) if many else _alone(instruction)
+
+
 def _permute_start(instruction: Instruction) -> Instruction:
     check_result(instruction)
     return _started(instruction, _sent(instruction))
@@ -162,7 +168,8 @@ def _done(instruction: Instruction) -> Instruction:
 
 
 def _reduced(instruction: Instruction) -> Instruction:
-    return instruction.operands[0]
+    (started,) = instruction.operands
+    return started if started.shape == instruction.shape else _done(instruction)
 
 
 def _id(instruction: Instruction) -> Instruction:
@@ -183,7 +190,7 @@ for _op in ("all-gather", "all-to-all"):
     _register(_op, CollectiveAlong, _alone)
 _register("reduce-scatter", ReduceScatter, _alone)
 _register("all-reduce", AllReduce, _alone, (0, None), partial(infer_same, "all-reduce"))
-_register("all-reduce-start", AllReduce, _alone, (0, None))
+_register("all-reduce-start", AllReduce, _all_reduce_start, (0, None))
 _register("all-reduce-done", Attributes, _reduced, (1, 1))
 _register(
     "collective-broadcast", Collective, _alone, infer=partial(infer_same, "collective-broadcast")

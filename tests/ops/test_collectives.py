@@ -34,6 +34,8 @@ def entry(*lines: str) -> str:
         "ROOT r = f32[2,3] collective-permute(x), source_target_pairs={{0,0}}",
         "s = f32[2,3] all-reduce-start(x), replica_groups={}, to_apply=add\n"
         "ROOT r = f32[2,3] all-reduce-done(s)",
+        "s = ((f32[2,3]), f32[2,3], u32[]) all-reduce-start(x), replica_groups={}, to_apply=add\n"
+        "ROOT r = f32[2,3] all-reduce-done(s)",
         "s = (f32[2,3], f32[2,3]) all-gather-start(x), replica_groups={}, dimensions={0}\n"
         "ROOT r = f32[2,3] all-gather-done(s)",
         "s = (f32[2,3], f32[2,3], u32[], u32[]) collective-permute-start(x), "
