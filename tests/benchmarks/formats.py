@@ -14,6 +14,7 @@ A format that cannot be made leaves FORMAT.failed with a sentence that says why.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -57,16 +58,17 @@ def ensure(form: str, workload: str, folder: Path, interpreter: str, timeout: fl
     if ended.returncode == 0:
         done.touch()
         return ""
-    reason = f"no {form}: {last_line(ended.stderr)}"
+    reason = f"no {form}: {error_of(ended.stderr)}"
     if "ModuleNotFoundError" not in reason:  # that can be put right
         failed.write_text(reason, encoding="utf-8")
     return reason
 
 
-def last_line(said: str) -> str:
-    """What a process said last, where a Python program names its error; at most 300 characters."""
+def error_of(said: str) -> str:
+    """The error that a Python program ended with, of all that it wrote; at most 200 characters."""
     lines = said.strip().splitlines() or ["it ended without a word"]
-    return lines[-1][:300]
+    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Unsupported)\b", line)]
+    return [*lines[-1:], *named][-1][:200]
 
 
 def facts(folder: Path) -> Facts:

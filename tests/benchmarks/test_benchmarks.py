@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.benchmarks import __main__ as command
+from tests.benchmarks.formats import error_of
 from tests.benchmarks.functions import JaxFunctions, TorchFunctions
 from tests.benchmarks.limits import Machine
 from tests.benchmarks.peers import PEERS
@@ -156,6 +157,13 @@ def test_errors_are_relative_and_integers_exact() -> None:
     assert largest_error([np.array([np.nan, -4.0], np.float32)], [expected]) == np.inf
     assert largest_error([np.array([3, 4])], [np.array([3, 5])]) == np.inf
     assert largest_error([np.array([3, 5], np.int64)], [np.array([3, 5], np.int32)]) == 0
+
+
+def test_the_error_of_a_program_is_found_in_what_it_said() -> None:
+    said = "Traceback …\nValueError: too large\n\nSet X to see more of it\n"
+    assert error_of(said) == "ValueError: too large"
+    assert error_of("the exporter lacks it\n") == "the exporter lacks it"
+    assert error_of("") == "it ended without a word"
 
 
 def test_limits_are_measured() -> None:

@@ -142,7 +142,8 @@ def _answered(worker: Worker, request: Mapping[str, Any]) -> Answer:
         return {"skipped": str(reason)}
     except Exception as error:
         traceback.print_exc()
-        return {"failed": f"{type(error).__name__}: {error}"[:_MOST_SAID]}
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        return {"failed": said[:_MOST_SAID]}
 
 
 def main() -> None:

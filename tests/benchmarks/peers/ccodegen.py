@@ -57,7 +57,7 @@ class Peer:
         command = [*script, job.name, str(job.folder), str(self._threads), str(program)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode:
-            raise RuntimeError(formats.last_line(done.stderr))
+            raise RuntimeError(formats.error_of(done.stderr))
         return float(done.stdout.split()[-1])
 
 
