@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, PaddingDimension, SliceDimension, attr
+from ccodegen.hlo.dynamic import dynamic_flags
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape
@@ -176,7 +177,9 @@ def infer_concatenate(shapes: tuple[Shape, ...], attributes: Concatenate) -> Arr
         )
     sizes = [s.dimensions[along] for s in found]
     total = UNBOUNDED if UNBOUNDED in sizes else sum(sizes)
-    return first.with_dimensions(_replaced(first.dimensions, along, total))
+    dynamic = tuple(map(any, zip(*map(dynamic_flags, found), strict=True)))
+    dimensions = _replaced(first.dimensions, along, total)
+    return ArrayShape(first.element_type, dimensions, dynamic if any(dynamic) else ())
 
 
 def _others(shape: ArrayShape, along: int) -> tuple[int, ...]:

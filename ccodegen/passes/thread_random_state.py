@@ -247,11 +247,12 @@ def _with_state(shape: Shape) -> TupleShape:
 
 
 def _joined(origin: Instruction, value: Instruction, state: Instruction) -> Instruction:
-    """The elements of a value that is a tuple, or the value, and the state."""
+    """The elements of a value that is a tuple, or the value, and the state. What is dynamic stands
+    in the value's shape: `expose_sizes` gives arrays at their bounds, beside their sizes."""
     if not isinstance(value.shape, TupleShape):
         return tuple_of(origin, (value, state))
-    count = len(value.shape.elements)
-    return tuple_of(origin, (*(element_of(origin, value, n) for n in range(count)), state))
+    parts = [element_of(origin, value, n) for n in range(len(value.shape.elements))]
+    return replace(tuple_of(origin, (*parts, state)), shape=_with_state(value.shape))
 
 
 def _parted(old: Instruction, joined: Instruction) -> tuple[Instruction, Instruction]:

@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from ccodegen.hlo.builder import Builder, module
 from ccodegen.target import load
 from tests.c_library import CLibrary
 from tests.three_ways import Case, check, module_of, plain_target, prepare
@@ -155,3 +156,37 @@ ENTRY e {
         np.zeros((1, 1), ml_dtypes.float4_e2m1fn),
         strict=True,
     )
+
+
+def test_the_random_state_beside_a_result_of_dynamic_shape() -> None:
+    """Giving the state back made the results, which are given at their bounds, dynamic again."""
+    check(
+        """
+ENTRY e {
+  x = f32[4] parameter(0)
+  n = s32[] parameter(1)
+  s = u64[2] rng-get-and-update-state(), delta=1
+  d = f32[<=4] set-dimension-size(x, n), dimensions={0}
+  ROOT t = (u64[2], f32[<=4]) tuple(s, d)
+}""",
+        np.array([1, 2, 3, 4], np.float32),
+        np.array(3, np.int32),
+        strict=True,
+    )
+
+
+def test_a_concatenate_that_is_dynamic_where_its_second_operand_is() -> None:
+    """The inferred shape was static, and the C had other elements than the evaluator."""
+    builder = Builder("e")
+    x = builder.parameter("f32[3]")
+    part = builder.op("set-dimension-size", x, builder.parameter("s32[]"), dimensions=(0,))
+    joined = builder.op("concatenate", x, part, dimensions=(0,))
+    assert str(joined.shape) == "f32[<=6]"
+    program = module(builder.build(builder.op("negate", joined)))
+    check(program, np.array([1, 2, 3], np.float32), np.array(1, np.int32), strict=True)
+
+
+def test_a_function_that_another_dialect_names() -> None:
+    """The op that it became lacked its attributes, which the verifier wants after each pass."""
+    call = 'ROOT y = f32[3] custom-call(x), custom_call_target="mhlo.acos"'
+    check(f"ENTRY e {{ x = f32[3] parameter(0)  {call} }}")

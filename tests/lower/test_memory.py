@@ -16,7 +16,10 @@ from ccodegen.lower.linearize import linearize
 from ccodegen.lower.liveness import Life, lives
 from ccodegen.lower.schedule import peak_bytes, schedule
 from ccodegen.lower.steps import Copy, walk
+from ccodegen.passes.context import PassContext
+from ccodegen.passes.expose_sizes import expose_sizes
 from ccodegen.passes.flatten_entry import flatten_entry
+from ccodegen.passes.pad_dynamic import pad_dynamic
 from ccodegen.support.errors import InternalError
 from tests.random_modules import random_module
 from tests.three_ways import check as check_three_ways
@@ -65,7 +68,8 @@ def test_blocks_that_follow_each_other_take_one_place() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_values_that_share_memory_are_never_alive_at_once(seed: int) -> None:
-    steps = linearize(flatten_entry(random_module(seed)), {})
+    static = pad_dynamic(expose_sizes(random_module(seed)), PassContext(plain_target()))
+    steps = linearize(flatten_entry(static), {})
     life = lives(steps)
     memory = coalesce(steps, life)
     check(memory, life)

@@ -51,7 +51,7 @@ def _modes(args: argparse.Namespace) -> tuple[Mode, ...]:
 
 def _warm_up() -> None:
     """Fills the caches that all batches then have from the start."""
-    for seed in range(30):
+    for seed in range(90):
         with contextlib.suppress(Exception):
             Trial(seed, Mode.STRICT).prepare()
 

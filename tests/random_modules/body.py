@@ -47,13 +47,15 @@ class Maker:
 
 
 class Body:
-    """One computation. `values`: its arrays so far. `depth`: how many computations it is called
-    through; the entry has 0."""
+    """One computation. `values`: its arrays so far; those of dynamic shape are none of them, but
+    may be `dynamic_results` of the entry. `depth`: how many computations it is called through; the
+    entry has 0."""
 
     def __init__(self, maker: Maker, name: str, depth: int = 0) -> None:
         self.maker, self.random, self.depth = maker, maker.random, depth
         self.builder = Builder(maker.name(name))
         self.values: list[Instruction] = []
+        self.dynamic_results: list[Instruction] = []
         self.parameters: list[Instruction] = []
 
     @property

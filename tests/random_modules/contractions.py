@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ccodegen.hlo.attributes import DimLabels, Window
@@ -38,7 +39,7 @@ def dot(body: Body) -> Instruction:
         "dot",
         left,
         right,
-        shape=ArrayShape(_sum_type(body, shape.element_type), result),
+        shape=ArrayShape(sum_type(body, shape.element_type), result),
         lhs_batch_dims=tuple(batch),
         lhs_contracting_dims=tuple(contracted),
         rhs_batch_dims=tuple(order[: len(batch)]),
@@ -46,7 +47,7 @@ def dot(body: Body) -> Instruction:
     )
 
 
-def _sum_type(body: Body, element_type: ElementType) -> ElementType:
+def sum_type(body: Body, element_type: ElementType) -> ElementType:
     """Of the result: the operands' own, or a wider one."""
     if not body.chance(0.2):
         return element_type
@@ -71,14 +72,14 @@ def convolution(body: Body) -> Instruction:
     extents = [choose((1, 2, 5, 7, 0) if spatial < 3 else (1, 2, 3)) for _ in range(spatial)]
     kernel = [w.size for w in window.dimensions]
     produced = [w.output_size(n) for w, n in zip(window.dimensions, extents, strict=True)]
-    lhs, rhs, out = (_shuffled(body, spatial + 2) for _ in range(3))
+    lhs, rhs, out = (shuffled(body, spatial + 2) for _ in range(3))
     labels = DimLabels(
         lhs[0], lhs[1], lhs[2:], rhs[0], rhs[1], rhs[2:], out[0], out[1], out[2:]
     )
     kind = body.type_where(lambda t: t.kind.name != "PRED")
-    left = _placed(kind, lhs, [batch, features * feature_groups, *extents])
-    right = _placed(kind, rhs, [features, outputs, *kernel])
-    result = _placed(_sum_type(body, kind), out, [batch // batch_groups, outputs, *produced])
+    left = placed(kind, lhs, [batch, features * feature_groups, *extents])
+    right = placed(kind, rhs, [features, outputs, *kernel])
+    result = placed(sum_type(body, kind), out, [batch // batch_groups, outputs, *produced])
     return body.op(
         "convolution",
         body.like(left),
@@ -91,13 +92,14 @@ def convolution(body: Body) -> Instruction:
     )
 
 
-def _shuffled(body: Body, count: int) -> tuple[int, ...]:
+def shuffled(body: Body, count: int) -> tuple[int, ...]:
     """The places of the roles: batch, feature, spatial …"""
     places = list(range(count))
     body.random.shuffle(places)
     return tuple(places)
 
 
-def _placed(kind: ElementType, places: tuple[int, ...], sizes: list[int]) -> ArrayShape:
+def placed(kind: ElementType, places: Sequence[int], sizes: Sequence[int]) -> ArrayShape:
+    """An array whose dimension places[n] is of sizes[n]."""
     by_place = dict(zip(places, sizes, strict=True))
     return ArrayShape(kind, tuple(by_place[n] for n in range(len(sizes))))

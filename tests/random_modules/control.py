@@ -87,6 +87,8 @@ def _function(body: Body, operands: Sequence[Instruction]) -> Computation:
     inner = body.inner("function")
     for operand in operands:
         inner.parameter(operand.shape)
+    if not operands:
+        inner.add(inner.constant(inner.shape()))
     inner.grow(body.random.randint(1, 4))
     if body.chance(0.7):
         return inner.build(inner.values[-1])
@@ -95,22 +97,41 @@ def _function(body: Body, operands: Sequence[Instruction]) -> Computation:
 
 
 def call(body: Body) -> Instruction:
-    """A call, a fusion, or a computation started and awaited."""
+    """A call or a fusion."""
     operands = [body.any() for _ in range(body.random.randint(1, 3))]
     function = _function(body, operands)
-    result = function.root.shape
-    op = body.random.choice(("call", "fusion", "fusion", "async"))
-    if op == "call":
+    if body.chance(0.4):
         return body.one_of(body.op("call", *operands, to_apply=function))
-    if op == "fusion":
-        kind = body.random.choice(("kLoop", "kInput", "kOutput", "kCustom"))
-        return body.one_of(body.op("fusion", *operands, kind=kind, calls=function))
+    kind = body.random.choice(("kLoop", "kInput", "kOutput", "kCustom"))
+    return body.one_of(body.op("fusion", *operands, kind=kind, calls=function))
+
+
+def asynchronous(body: Body) -> Instruction:
+    """Computations that are started one after the other and awaited in any order, with a step in
+    between."""
+    handles = [_started(body) for _ in range(body.random.choice((1, 1, 2, 3)))]
+    if body.chance(0.3):
+        body.grow(1)
+    body.random.shuffle(handles)
+    found = [body.one_of(body.op("async-done", handle)) for handle in handles]
+    body.values += found[:-1]
+    return found[-1]
+
+
+def _started(body: Body) -> Instruction:
+    """The result's tuple holds what else a machine needs, or nothing more."""
+    operands = [body.any() for _ in range(body.random.randint(0, 3))]
+    function = _function(body, operands)
     taken = TupleShape(tuple(o.shape for o in operands))
-    started = TupleShape((taken, result, ArrayShape(U32)))
-    handle = body.op("async-start", *operands, shape=started, calls=function)
-    if body.chance(0.5):
+    more = body.random.choice(((), (ArrayShape(U32),), (ArrayShape(S32), ArrayShape(U32))))
+    shape = TupleShape((taken, function.root.shape, *more))
+    thread = body.random.choice(("", "", "parallel"))
+    handle = body.op(
+        "async-start", *operands, shape=shape, calls=function, async_execution_thread=thread
+    )
+    for _ in range(body.random.choice((0, 0, 1, 2))):
         handle = body.op("async-update", handle)
-    return body.one_of(body.op("async-done", handle))
+    return handle
 
 
 def marker(body: Body) -> Instruction:

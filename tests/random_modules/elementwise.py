@@ -95,6 +95,18 @@ def bitcast_convert(body: Body) -> Instruction:
     return body.op("bitcast-convert", value, shape=split)
 
 
+def stochastic_convert(body: Body) -> Instruction:
+    """With any random bits; in an exact module all of them are integers, which need none."""
+    value = body.any(fits=_floating)
+    element_type = value.array_shape.element_type
+    bits = HLO_TYPES.get(f"u{element_type.bits}")
+    if bits is None:
+        raise InputError("no integers have so many bits")
+    random = body.like(value.array_shape.with_type(bits))
+    result = body.type_where(lambda t: t.is_integer or t.is_float)
+    return body.op("stochastic-convert", value, random, shape=value.array_shape.with_type(result))
+
+
 def reduce_precision(body: Body) -> Instruction:
     value = body.any(fits=_floating)
     exponent = body.random.choice((1, 2, 4, 5, 8, 8, 11))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ccodegen.hlo.attributes import Window, WindowDimension
 from ccodegen.hlo.ir import Computation, Instruction
@@ -15,8 +16,13 @@ from tests.random_modules.functions import combiner, larger_first, scalar_op, se
 
 def reduce(body: Body) -> Instruction:
     value = body.any(1)
-    rank, element_type = value.array_shape.rank, value.array_shape.element_type
-    dimensions = body.random.sample(range(rank), body.random.randint(0, rank))
+    rank = value.array_shape.rank
+    return reduced(body, value, body.random.sample(range(rank), body.random.randint(0, rank)))
+
+
+def reduced(body: Body, value: Instruction, dimensions: Sequence[int]) -> Instruction:
+    """A reduce of these dimensions, with any function."""
+    element_type = value.array_shape.element_type
     function = combiner(body, element_type)
     initial = _initial(body, function, element_type)
     return body.op("reduce", value, initial, dimensions=tuple(dimensions), to_apply=function)

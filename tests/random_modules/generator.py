@@ -5,17 +5,38 @@ from __future__ import annotations
 import random
 
 from ccodegen.hlo.builder import module
-from ccodegen.hlo.ir import Computation, Module
+from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.support.errors import InputError
 from tests.random_modules import (
     algorithms,
+    collectives,
     contractions,
     control,
+    custom_calls,
+    dynamic,
     elementwise,
     folds,
     indexing,
+    interface,
     movement,
+    ragged,
+    randomness,
+    scans,
+    tiled,
 )
 from tests.random_modules.body import Body, Kind, Maker
+
+
+def _rarely(kind: Kind, probability: float) -> Kind:
+    """The kind where it is not refused by chance: of what takes long to try."""
+
+    def chosen(body: Body) -> Instruction:
+        if not body.chance(probability):
+            raise InputError("not this time")
+        return kind(body)
+
+    return chosen
+
 
 _COMMON: list[Kind] = [
     elementwise.unary, elementwise.binary, elementwise.binary, elementwise.compare,
@@ -29,14 +50,22 @@ _EXACT: list[Kind] = [
     folds.arg_maximum, folds.normalise, folds.normalise, folds.reduce_window,
     folds.select_and_scatter, contractions.dot, contractions.dot, contractions.convolution,
     algorithms.sort, algorithms.topk, control.loop, control.conditional, control.call,
-    control.marker, elementwise.map_,
+    control.asynchronous, control.marker, elementwise.map_, elementwise.stochastic_convert,
+    scans.scan, scans.map_of_anything, ragged.ragged_dot, ragged.scaled_dot,
+    collectives.collective, custom_calls.top_k, dynamic.bounded,
+    _rarely(tiled.dot, 0.3), _rarely(tiled.convolution, 0.5),
 ]  # fmt: skip
-# XLA knows layouts of its own only, and few of the markers.
-_FOR_XLA = [kind for kind in _EXACT if kind not in (movement.laid_out, control.marker)]
+# XLA knows layouts of its own only, few of the markers, and not all ops.
+_NOT_FOR_XLA = (
+    movement.laid_out, control.marker, control.asynchronous, elementwise.stochastic_convert,
+    scans.scan, ragged.ragged_dot, ragged.scaled_dot, collectives.collective, dynamic.bounded,
+)  # fmt: skip
+_FOR_XLA = [kind for kind in _EXACT if kind not in _NOT_FOR_XLA]
 _INEXACT: list[Kind] = [
     *_EXACT, *_COMMON, elementwise.bitcast_convert, elementwise.reduce_precision,
     algorithms.cholesky, algorithms.triangular_solve, algorithms.fft, algorithms.batch_norm,
-    algorithms.rng_bit_generator,
+    algorithms.rng_bit_generator, randomness.rng, randomness.state, custom_calls.mathematics,
+    custom_calls.factorisation, custom_calls.factorisation,
 ]  # fmt: skip
 _SCALARS: list[Kind] = [
     elementwise.unary, elementwise.binary, elementwise.binary, elementwise.compare,
@@ -61,12 +90,16 @@ def random_module(
 
 def _entry(body: Body, steps: int) -> Computation:
     for _ in range(body.random.randint(1, 3)):
-        body.parameter(body.shape())
+        shape = body.shape()
+        is_laid_out = body.chance(0.1) and not body.maker.neutral
+        body.parameter(interface.laid_out(body, shape) if is_laid_out else shape)
     body.grow(body.random.randint(2, steps))
     results = body.random.sample(body.values, min(len(body.values), body.random.randint(1, 4)))
     results.append(body.values[-1])
-    if body.chance(0.5):
+    if body.chance(0.1) and not body.maker.neutral:
+        results[-1] = interface.relaid(body, results[-1])
+    if body.chance(0.5) and not body.dynamic_results:
         return body.build(results[-1])
     if body.chance(0.2):
         results[0] = body.tuple(results[:2])
-    return body.build(body.tuple(results))
+    return body.build(body.tuple([*results, *body.dynamic_results]))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ccodegen.hlo.attributes import PaddingDimension, SliceDimension
 from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.layout import is_packed
 from ccodegen.hlo.shape import Layout
 from ccodegen.support.element_type import Kind
 from ccodegen.support.errors import InputError
@@ -37,7 +38,7 @@ def reshape(body: Body) -> Instruction:
             sizes.append(factor)
     if body.chance(0.3):
         sizes.insert(body.random.randint(0, len(sizes)), 1)
-    op = "bitcast" if body.chance(0.1) else "reshape"
+    op = "bitcast" if body.chance(0.1) and not is_packed(value.array_shape) else "reshape"
     return body.op(op, value, shape=value.array_shape.with_dimensions(tuple(sizes)))
 
 

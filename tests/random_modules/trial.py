@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ccodegen.hlo.ir import Module
+from ccodegen.hlo.layout import same_memory
 from ccodegen.hlo.shape import leaves
 from ccodegen.hlo.text import parse
 from ccodegen.hlo.verify import verify
@@ -66,15 +67,16 @@ class Trial:
             return prepared
         case = replace(prepared.case, strict=True)
         found = interpret.run(prepared.built.program, case.arguments)
-        return Prepared(case, prepared.built, tuple(np.asarray(v) for v in found))
+        return replace(prepared, case=case, expected=tuple(np.asarray(v) for v in found))
 
 
 def donatable(module: Module) -> tuple[int, ...]:
-    """Parameters that have an output of their own shape."""
+    """Parameters that have an output of their own shape and layout."""
     outputs = list(leaves(module.entry.root.shape))
     found = []
     for number, parameter in enumerate(module.entry.parameters):
-        if parameter.shape in outputs:
-            outputs.remove(parameter.array_shape)
+        fitting = [o for o in outputs if o == parameter.shape and same_memory(o, parameter.shape)]
+        if fitting:
+            outputs.remove(fitting[0])
             found.append(number)
     return tuple(found)

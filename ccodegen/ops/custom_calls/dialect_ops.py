@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.opdef import get
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.backend_config import backend_config_of
 from ccodegen.ops.build import derived
@@ -19,7 +20,8 @@ def expand_elementwise(instruction: Instruction) -> Instruction:
     name = attributes_of(instruction, CustomCall).custom_call_target.partition(".")[2]
     if any(o.shape != instruction.shape for o in instruction.operands):
         return instruction
-    return derived(instruction, name, instruction.shape, instruction.operands)
+    attributes = get(name).attributes()
+    return derived(instruction, name, instruction.shape, instruction.operands, attributes)
 
 
 def expand_top_k(instruction: Instruction) -> Instruction:
