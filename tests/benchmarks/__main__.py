@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
+import signal
 import sys
 from collections.abc import Sequence
 from itertools import groupby
@@ -26,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not names:
         print(f"no workload matches {options.workloads!r}; --list shows them", file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the processes of peers first
+    if not options.files:
+        runner.forget_old_files(runner.default_files())
     results = runner.run(_plan(options, names), _say, lambda made: _progress(made, options.json))
     print(report(results))
     if options.plot:
@@ -111,6 +116,8 @@ def _interpreter(text: str) -> dict[str, str]:
     names, _, path = text.partition("=")
     if not path:
         raise argparse.ArgumentTypeError("PEER=INTERPRETER is wanted")
+    if not shutil.which(path):
+        raise argparse.ArgumentTypeError(f"there is no program {path}")
     return dict.fromkeys(_peers(names), path)
 
 

@@ -8,7 +8,8 @@ import platform
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.benchmarks.workload import Workload, all_workloads, group_of
 
 _RUN_TIMEOUT = 60  # seconds, for a slice and the call that ends it
 _EXPORT_TIMEOUT = 600
+_DAY = 86400
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,13 @@ def default_files() -> Path:
     return cache / "ccodegen-benchmarks" / state.hexdigest()[:12]
 
 
+def forget_old_files(kept: Path) -> None:
+    """Removes those of other states beside them, which take gigabytes, when they are a day old."""
+    for folder in kept.parent.glob("*"):
+        if folder != kept and time.time() - folder.stat().st_mtime > _DAY:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def run(plan: Plan, say: Callable[[str], None], done: Callable[[Results], None]) -> Results:
     """Runs all of it. `say` gets what is worth a line, `done` the results after each workload."""
     results = Results(machine_name())
@@ -71,13 +80,16 @@ def run(plan: Plan, say: Callable[[str], None], done: Callable[[Results], None])
 
 
 class _Processes:
-    """The processes of the peers that are there, started when they are first needed."""
+    """The processes of the peers that are there."""
 
-    def __init__(self, plan: Plan, threads: int, scratch: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, plan: Plan, threads: int, scratch: Path) -> None:
         self._plan, self.threads, self._scratch = plan, threads, scratch
         self._running: dict[str, PeerProcess] = {}
         self.versions: dict[str, str] = {}
-        for peer in plan.peers:
+
+    def start(self, say: Callable[[str], None]) -> None:
+        """Finds out which peers are there, and says which are not."""
+        for peer in self._plan.peers:
             started = self._start(peer).started
             if "version" in started:
                 self.versions[peer] = started["version"]
@@ -108,8 +120,9 @@ class _Processes:
 @contextmanager
 def _processes(plan: Plan, threads: int, say: Callable[[str], None]) -> Iterator[_Processes]:
     scratch = Path(tempfile.mkdtemp(prefix="ccodegen-benchmarks-"))
-    processes = _Processes(plan, threads, scratch, say)
+    processes = _Processes(plan, threads, scratch)
     try:
+        processes.start(say)
         yield processes
     finally:
         processes.end()
@@ -184,7 +197,7 @@ def _add_limit(made: Run, workload: Workload, folder: Path, machine: Machine) ->
 def chosen(pattern: str) -> list[str]:
     """The workloads in whose name, or group, the regular expression is found."""
     found = re.compile(pattern)
-    names: Iterable[str] = all_workloads()
+    names = all_workloads()
     return [name for name in names if found.search(name) or found.search(group_of(name))]
 
 

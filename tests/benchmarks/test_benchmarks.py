@@ -109,7 +109,14 @@ def test_the_list_has_workloads_and_peers(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--peers", "gcc"], ["--threads", "0"], ["--workloads", "("], ["--python", "xla"]]
+    "arguments",
+    [
+        ["--peers", "gcc"],
+        ["--threads", "0"],
+        ["--workloads", "("],
+        ["--python", "xla"],
+        ["--python", "xla=no/such/python"],
+    ],
 )
 def test_a_wrong_option_is_said(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
