@@ -8,6 +8,9 @@ largest rounds as `convert` does, as do infinities and NaN.
 
 from __future__ import annotations
 
+from typing import Any
+
+import ml_dtypes
 import numpy as np
 
 from ccodegen.hlo.ir import Instruction
@@ -67,27 +70,48 @@ class _Writer:
         return self.converted(signed, self.type)
 
     def to_float(self) -> Instruction:
-        """The neighbours are found by their bits: of a magnitude they count upwards."""
         size = self.apply("abs", self.wide)
-        bits = HLO_TYPES[f"u{self.type.bits}"]
         near = self.converted(size, self.type)
+        nearest = self.converted(near, self.work)
+        down, up = self.neighbours(size, near)
+        way = self.apply("subtract", size, down)
+        fraction = self.apply("divide", way, self.apply("subtract", up, down))
+        inside = self.compare("LT", fraction, self.number(self.work, 1))
+        rounded = self.select(inside, self.select(self.is_up(fraction), up, down), nearest)
+        exact = self.compare("EQ", nearest, size)
+        positive = self.converted(self.select(exact, nearest, rounded), self.type)
+        is_number = self.apply("is-finite", nearest, type=PRED)
+        negative = self.apply("negate", positive)
+        signed = self.select(self.is_negative(), negative, positive)
+        return self.select(is_number, signed, self.converted(self.value, self.type))
+
+    def neighbours(
+        self, size: Instruction, near: Instruction
+    ) -> tuple[Instruction, Instruction]:
+        """The numbers below and above a magnitude, found by their bits: they count upwards."""
+        bits = HLO_TYPES.get(f"u{self.type.bits}")
+        if bits is None:
+            return self.neighbours_by_step(size)
         code = self.cast(near, bits)
         one = self.number(bits, 1)
         is_above = self.compare("GT", self.converted(near, self.work), size)
         low = self.select(is_above, self.apply("subtract", code, one), code)
         high = self.apply("add", low, one)
         down, up = (self.converted(self.cast(c, self.type), self.work) for c in (low, high))
-        way = self.apply("subtract", size, down)
-        fraction = self.apply("divide", way, self.apply("subtract", up, down))
-        inside = self.compare("LT", fraction, self.number(self.work, 1))
-        chosen = self.select(self.is_up(fraction), high, low)
-        rounded = self.cast(self.select(inside, chosen, code), self.type)
-        exact = self.compare("EQ", self.converted(near, self.work), size)
-        positive = self.select(exact, near, rounded)
-        is_number = self.apply("is-finite", self.converted(near, self.work), type=PRED)
-        negative = self.apply("negate", positive)
-        signed = self.select(self.is_negative(), negative, positive)
-        return self.select(is_number, signed, self.converted(self.value, self.type))
+        return down, up
+
+    def neighbours_by_step(self, size: Instruction) -> tuple[Instruction, Instruction]:
+        """The same where no integers have as many bits: multiples of the last place's value."""
+        info: Any = ml_dtypes.finfo(self.type.dtype)  # type: ignore[no-untyped-call]
+        bits = HLO_TYPES[f"u{self.work.bits}"]
+        exponents = int(np.array(np.inf, self.work.dtype).view(bits.dtype))
+        masked = self.apply("and", self.cast(size, bits), self.number(bits, exponents))
+        last = self.number(self.work, 2.0**-info.nmant)
+        step = self.apply("multiply", self.cast(masked, self.work), last)
+        step = self.apply("maximum", step, self.number(self.work, info.smallest_subnormal))
+        count = self.apply("floor", self.apply("divide", size, step))
+        down = self.apply("multiply", count, step)
+        return down, self.apply("add", down, step)
 
     def is_up(self, fraction: Instruction) -> Instruction:
         """random < fraction · 2^bits, both of them integers."""

@@ -26,7 +26,8 @@ def random_bits(kind: str, count: int = COUNT) -> np.ndarray:
 
 
 @pytest.mark.parametrize("target", ["s4", "s8", "u8", "s16", "s32", "u32", "s64", "f16", "bf16",
-                                    "f8e4m3fn", "f8e5m2", "f4e2m1fn", "f8e4m3b11fnuz"])
+                                    "f8e4m3fn", "f8e5m2", "f4e2m1fn", "f6e3m2fn", "f6e2m3fn",
+                                    "f8e4m3b11fnuz", "f8e8m0fnu"])
 @pytest.mark.parametrize(("source", "bits"), [("f32", "u32"), ("f16", "u16"), ("f64", "u64")])
 def test_three_ways(source, bits, target):
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e9, -1e9, 0.25, -0.25, 127.5, -128.5, 6e-8]
@@ -42,6 +43,8 @@ def test_three_ways(source, bits, target):
     (1 + 2**-9, "bf16", 1, 1 + 2**-7),
     (-(1 + 2**-5), "f8e4m3fn", -1, -1.125),
     (3 * 2.0**-26, "f16", 0, 2.0**-24),
+    (-2.3125, "f6e2m3fn", -2.25, -2.5),
+    (2.0**-6, "f6e3m2fn", 0, 2.0**-4),
 ])  # fmt: skip
 def test_chances_are_in_proportion(value, target, down, up):
     x = np.full(COUNT, value, np.float32)
