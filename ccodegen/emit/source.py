@@ -16,7 +16,8 @@ from ccodegen.emit.program import ProgramPrinter
 from ccodegen.emit.render import render
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.weights import WeightsBlock, pack
-from ccodegen.loop.ir import Argument, Program
+from ccodegen.loop.ir import Argument, Program, Space
+from ccodegen.loop.steps import used_buffers
 from ccodegen.support.version import VERSION
 from ccodegen.target import Target
 
@@ -242,9 +243,9 @@ def _checks(printer: ProgramPrinter, block: WeightsBlock | None) -> list[str]:
         lines += [_unpacked(printer, argument) for argument in program.arguments]
     if program.arena_size:
         pointers.append("arena")
-        lines.append("unsigned char *const base = arena;")
-    else:
-        lines.append("(void)arena;")
+    # Buffers without elements have a place even in an arena of none.
+    in_arena = any(b.space is Space.ARENA for b in used_buffers(program.steps))
+    lines.append("unsigned char *const base = arena;" if in_arena else "(void)arena;")
     if printer.threads and not printer.shared:
         lines.append("(void)threads;")
     lines += _guard(" || ".join(f"{p} == NULL" for p in pointers), f"{upper}_E_NULL")

@@ -190,3 +190,16 @@ def test_a_function_that_another_dialect_names() -> None:
     """The op that it became lacked its attributes, which the verifier wants after each pass."""
     call = 'ROOT y = f32[3] custom-call(x), custom_call_target="mhlo.acos"'
     check(f"ENTRY e {{ x = f32[3] parameter(0)  {call} }}")
+
+
+def test_a_buffer_without_elements_in_an_arena_without_bytes() -> None:
+    """The C had no name for the arena, where the factor begins that nobody reads."""
+    check(
+        """
+ENTRY e {
+  x = f32[1,0,3] parameter(0)
+  lu = (f32[1,0,3], s32[1,0], s32[1]) custom-call(x), custom_call_target="lapack_sgetrf_ffi"
+  ROOT info = s32[1] get-tuple-element(lu), index=2
+}""",
+        strict=True,
+    )

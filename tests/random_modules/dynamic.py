@@ -14,7 +14,7 @@ from ccodegen.hlo.shape import ArrayShape
 from ccodegen.support.errors import InputError
 from tests.random_modules.body import S32, Body
 from tests.random_modules.folds import reduced
-from tests.random_modules.values import SIZES, factors
+from tests.random_modules.values import SIZES
 
 
 def bounded(body: Body) -> Instruction:
@@ -87,18 +87,20 @@ def _joined(body: Body, value: Instruction) -> Instruction:
 
 
 def _reshaped(body: Body, value: Instruction) -> Instruction:
-    """dynamic-reshape, to dimensions of which all are dynamic."""
+    """dynamic-reshape: some neighbouring dimensions become one, and all are dynamic."""
     shape = value.array_shape
-    sizes: list[int] = []
-    for factor in (f for n in shape.dimensions for f in factors(n)):
-        if sizes and body.chance(0.6):
-            sizes[-1] *= factor
+    bounds: list[int] = []
+    sizes: list[Instruction] = []
+    for dimension, bound in enumerate(shape.dimensions):
+        size = body.op("get-dimension-size", value, dimensions=(dimension,))
+        if bounds and body.chance(0.6):
+            bounds[-1] *= bound
+            sizes[-1] = body.op("multiply", sizes[-1], size)
         else:
-            sizes.append(factor)
-    sizes = sizes or [1]
-    result = ArrayShape(shape.element_type, tuple(sizes), (True,) * len(sizes))
-    wanted = [_size(body, n) for n in sizes]
-    return body.op("dynamic-reshape", value, *wanted, shape=result)
+            bounds.append(bound)
+            sizes.append(size)
+    result = ArrayShape(shape.element_type, tuple(bounds), (True,) * len(bounds))
+    return body.op("dynamic-reshape", value, *sizes, shape=result)
 
 
 _STEPS: tuple[Callable[[Body, Instruction], Instruction], ...] = (
