@@ -55,10 +55,11 @@ _EXACT: list[Kind] = [
     collectives.collective, custom_calls.top_k, dynamic.bounded,
     _rarely(tiled.dot, 0.3), _rarely(tiled.convolution, 0.5),
 ]  # fmt: skip
-# XLA knows layouts of its own only, few of the markers, and not all ops.
+# XLA knows layouts of its own only, few of the markers, not all ops, and "TopK" of f32 alone.
 _NOT_FOR_XLA = (
     movement.laid_out, control.marker, control.asynchronous, elementwise.stochastic_convert,
-    scans.scan, ragged.ragged_dot, ragged.scaled_dot, collectives.collective, dynamic.bounded,
+    scans.scan, ragged.ragged_dot, ragged.scaled_dot, collectives.collective, custom_calls.top_k,
+    dynamic.bounded,
 )  # fmt: skip
 _FOR_XLA = [kind for kind in _EXACT if kind not in _NOT_FOR_XLA]
 _INEXACT: list[Kind] = [
