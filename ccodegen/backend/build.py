@@ -57,6 +57,7 @@ def checked_options(
 ) -> BuildOptions:
     """Options as a caller in Python gives them. Raises InputError for what cannot be meant."""
     chosen = target if isinstance(target, Target) else load(target)
+    chosen = replace(chosen, machine=replace(chosen.machine, threads=threads))
     if not isinstance(constants, Mapping | None):
         hint = "pass arrays by parameter: constants={'w': array}"
         raise InputError(f"constants: expected a dict, got a {type(constants).__name__}", hint=hint)

@@ -10,9 +10,10 @@ from ccodegen.lower.contract_loops import (
     contract_plainly,
     depth_is_contiguous,
 )
-from ccodegen.lower.contract_tiles import contract_in_tiles, tiling
+from ccodegen.lower.contract_tiles import contract_in_tiles
 from ccodegen.lower.job import Work
 from ccodegen.lower.product import Product
+from ccodegen.ops.register_tile import register_tile
 
 HEROES = ("dot", "convolution")
 
@@ -23,9 +24,9 @@ _LEAST_COLUMNS = 4
 def contract_plan(work: Work, hero: Instruction) -> None:
     """Tiles where packing pays; else vectors along what lies side by side in memory."""
     product = Product(work, hero)
-    tiles = tiling(product)
-    if tiles is not None:
-        contract_in_tiles(product, tiles)
+    tile = register_tile(hero, work.job.target)
+    if tile is not None:
+        contract_in_tiles(product, tile)
         return
     shape = product.shape
     if work.job.target.machine.vector_elements(product.type.bytes) == 1:

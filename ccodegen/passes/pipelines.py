@@ -17,6 +17,7 @@ from ccodegen.passes.flatten_calls import flatten_calls
 from ccodegen.passes.fold_constants import fold_constants
 from ccodegen.passes.fuse import fuse
 from ccodegen.passes.hoist_invariant import hoist_invariant
+from ccodegen.passes.lay_out_weights import lay_out_weights
 from ccodegen.passes.merge_common import merge_common
 from ccodegen.passes.normalise_layouts import normalise_layouts
 from ccodegen.passes.pad_dynamic import pad_dynamic
@@ -90,6 +91,8 @@ SIMPLIFICATION: Pipeline = (
 
 COMPILATION: Pipeline = (
     *SIMPLIFICATION,
+    # Folding would undo it.
+    lay_out_weights,
     # Late: no pass but the next looks into fusions.
     fuse,
     # Layers that repeat are one computation, whose kernel is made once.

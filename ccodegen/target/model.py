@@ -75,14 +75,13 @@ class Memory:
 
 @dataclass(frozen=True)
 class Tile:
-    """Blocking of a contraction: `rows` × `vectors` registers of accumulators, panels of `depth`.
+    """Blocking of a contraction: `rows` × `vectors` registers of accumulators.
 
     0 rows or vectors: chosen after the number of vector registers.
     """
 
     rows: int = 0
     vectors: int = 0
-    depth: int = 256
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,8 @@ class Target:
     macros: tuple[tuple[str, str], ...] = ()
     directory: Path = field(default=Path(), compare=False, repr=False)
 
-    def tile_size(self, element_bytes: int) -> tuple[int, int, int]:
-        """Rows, columns and depth, in elements, of the tile of a contraction over such elements.
+    def tile_size(self, element_bytes: int) -> tuple[int, int]:
+        """Rows and columns, in elements, of the tile of a contraction over such elements.
 
         By default two vectors wide, so that sizes which are powers of two divide evenly, and as
         high as registers allow beside the operands: 14 × 2 of 32, 6 × 2 of 16.
@@ -134,7 +133,7 @@ class Target:
         rows = self.tile.rows or (14 if self.machine.vector_registers >= 32 else 6)
         vectors = self.tile.vectors or 2
         columns = vectors * self.machine.vector_elements(element_bytes)
-        return rows, columns, self.tile.depth
+        return rows, columns
 
     def compile_flags(self, strict: bool) -> tuple[str, ...]:
         """All flags of one translation unit, the macros included."""

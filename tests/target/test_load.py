@@ -41,7 +41,7 @@ def test_host_asks_this_machine_for_its_vectors() -> None:
 def test_minimal_file_has_defaults(tmp_path: Path) -> None:
     target = load(write(tmp_path, "tiny", MINIMAL))
     assert target.compiler.commands == ("cc",)
-    assert target.tile_size(4) == (6, 8, 256)
+    assert target.tile_size(4) == (6, 8)
     assert target == load(tmp_path / "tiny.toml")
 
 

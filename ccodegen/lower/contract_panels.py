@@ -1,0 +1,185 @@
+"""The matrices of a contraction as register tiles read them.
+
+The right one in panels as wide as a tile, panel after panel, each with its rows one after the
+other; the left one in panels as high as a tile, each with its columns one after the other. Where
+an operand lies in memory in such an order, or the left one in constant steps, it is read in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ccodegen.loop.affine import affine
+from ccodegen.loop.builder import apply, index
+from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
+from ccodegen.loop.linear import delinearize, linearize
+from ccodegen.lower.product import Product
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Where element (0, 0) of a panel lies, and how far apart rows and columns are."""
+
+    buffer: Buffer
+    offset: Expr
+    row_step: int
+    column_step: int
+
+
+Panels: TypeAlias = Callable[[Expr], Panel]
+"""The panel of this number."""
+Pack: TypeAlias = Callable[[Index, Expr, Expr, int], Panel]
+"""Packs, of a batch, the panel of a number into one of so many places."""
+
+
+class Packer:
+    """Packs the panels of one product; `rows` and `columns` are those of a tile."""
+
+    def __init__(self, product: Product, rows: int, columns: int) -> None:
+        self._product, self._rows, self._columns = product, rows, columns
+        self._builder = product.work.builder
+        self._m, self._n, self._k = product.shape.sizes
+        self._left: Buffer | None = None
+        self._right: Buffer | None = None
+
+    def left(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
+        """Packs the panel of this number into one of `places` places; its element (i, k) is
+        lhs(number * rows + i, k), zero beyond the last row."""
+        height, size = self._rows, self._k * self._rows
+        self._left = self._left or self._scratch(places * size)
+        buffer, shape, offset = self._left, self._product.shape, times(place, size)
+        inside = self.rest(self._m, times(number, height), height)
+        with self._builder.loop(inside, "i") as i:
+            row = self.row(plus(times(number, height), i))
+            row = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row)
+            with self._builder.loops(shape.depth, "k") as depth:
+                value = self._product.lhs(batch, row, depth)
+                line = plus(offset, times(linearize(depth, shape.depth), height))
+                self._builder.store(buffer, (plus(line, i),), value)
+        if inside != index(height):
+            with self._builder.loop(self._k, "k") as k:
+                self._fill(buffer, plus(offset, times(k, height)), inside, height)
+        return Panel(buffer, offset, 1, height)
+
+    def right(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
+        """Packs the panel of this number into one of `places` places; its element (k, j) is
+        rhs(k, number * columns + j), zero beyond the last column."""
+        width, size = self._columns, self._k * self._columns
+        self._right = self._right or self._scratch(places * size)
+        buffer, shape, offset = self._right, self._product.shape, times(place, size)
+        inside = self.rest(self._n, times(number, width), width)
+        with self._builder.loops(shape.depth, "k") as depth:
+            start = plus(offset, times(linearize(depth, shape.depth), width))
+            with self._builder.loop(inside, "j", LoopKind.VECTOR) as j:
+                column = self.column(plus(times(number, width), j))
+                value = self._product.rhs(batch, depth, column)
+                self._builder.store(buffer, (plus(start, j),), value)
+            self._fill(buffer, start, inside, width)
+        return Panel(buffer, offset, width, 1)
+
+    def all(self, pack: Pack, batch: Index, count: int) -> Panels:
+        """Packs as many panels, each at the place of its number."""
+        with self._builder.loop(count, "panel", LoopKind.PARALLEL) as number:
+            first = pack(batch, number, number, count)
+        size = first.buffer.dimensions[0] // count
+        return lambda at: replace(first, offset=times(at, size))
+
+    def left_in_place(self, batch: Index) -> Panels | None:
+        """The left matrix where it is plain memory in constant steps: no padding, no conversion."""
+        steps = self._steps(
+            self._m, self._k, lambda i, k: self._product.lhs(batch, self.row(i), self._depth(k))
+        )
+        if steps is None or self._m < self._rows:
+            return None
+        buffer, row_step, depth_step = steps
+
+        def panel(number: Expr) -> Panel:
+            first = times(number, self._rows)
+            if self._m % self._rows:
+                first = apply("minimum", first, index(self._m - self._rows))
+            zero = self._depth(index(0))
+            offset = _position(self._product.lhs(batch, self.row(first), zero))
+            return Panel(buffer, offset, row_step, depth_step)
+
+        return panel
+
+    def right_in_place(self, batch: Index) -> Panels | None:
+        """The right matrix where it lies in memory in such panels, as weights do."""
+        width = self._columns
+        count = -(-self._n // width)
+
+        def element(number: Expr, k: Expr, j: Expr) -> Expr:
+            column = self.column(plus(times(number, width), j))
+            return self._product.rhs(batch, self._depth(k), column)
+
+        with self._builder.block(), self._builder.loop(count, "jt") as jt:
+            steps = self._steps(self._k, width, lambda k, j: element(jt, k, j), also=(jt,))
+        if steps is None or steps[1:] != (width, 1):
+            return None
+        zero = index(0)
+        return lambda number: Panel(steps[0], _position(element(number, zero, zero)), width, 1)
+
+    def row(self, linear: Expr) -> Index:
+        return delinearize(linear, self._product.shape.rows, self._builder.ranges)
+
+    def column(self, linear: Expr) -> Index:
+        return delinearize(linear, self._product.shape.columns, self._builder.ranges)
+
+    def rest(self, total: int, first: Expr, size: int) -> Expr:
+        """How many of `size` there are from `first` on, of `total`."""
+        left = apply("subtract", index(total), first)
+        return self._builder.simplify((apply("minimum", index(size), left),))[0]
+
+    def _depth(self, linear: Expr) -> Index:
+        return delinearize(linear, self._product.shape.depth, self._builder.ranges)
+
+    def _steps(
+        self,
+        first: int,
+        second: int,
+        element: Callable[[Expr, Expr], Expr],
+        also: Sequence[Expr] = (),
+    ) -> tuple[Buffer, int, int] | None:
+        """The buffer of elements (a, b), a < first and b < second, and how far apart those are
+        whose a or b differ by one; None where they are computed or the steps differ."""
+        builder = self._builder
+        with builder.block(), builder.loop(first, "a") as a, builder.loop(second, "b") as b:
+            value = element(a, b)
+            if not isinstance(value, Load):
+                return None
+            (place,) = builder.simplify((_position(value),))
+        steps = affine(place).terms
+        if not steps.keys() <= {a, b, *also}:
+            return None
+        return value.buffer, steps.get(a, 0), steps.get(b, 0)
+
+    def _fill(self, buffer: Buffer, start: Expr, inside: Expr, size: int) -> None:
+        """Zeros behind the elements that there are."""
+        (missing,) = self._builder.simplify((apply("subtract", index(size), inside),))
+        if missing == index(0):
+            return
+        with self._builder.loop(missing, "j") as j:
+            at = plus(plus(start, inside), j)
+            self._builder.store(buffer, (at,), self._product.zero)
+
+    def _scratch(self, size: int) -> Buffer:
+        return self._product.work.new_scratch(self._product.type, (size,))
+
+
+def times(expr: Expr, factor: int) -> Expr:
+    return apply("multiply", expr, index(factor))
+
+
+def plus(a: Expr, b: Expr) -> Expr:
+    return apply("add", a, b)
+
+
+def _position(element: Expr) -> Expr:
+    assert isinstance(element, Load)
+    return linearize(element.indices, element.buffer.dimensions)
+
+
+def _is_affine(expr: Expr) -> bool:
+    return all(isinstance(term, Var) for term in affine(expr).terms)

@@ -1,0 +1,99 @@
+"""Lays weights out as the register tiles of contractions read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ccodegen.hlo.attributes import SliceDimension
+from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.rewrite import map_computations, rewrite_with_old
+from ccodegen.loop.builder import index
+from ccodegen.loop.ir import Var
+from ccodegen.loop.simplify import simplify_index
+from ccodegen.ops.build import constant, reshape, slice_of, transpose
+from ccodegen.ops.contraction import Contraction, accumulator_type, contraction
+from ccodegen.ops.creation import Constant
+from ccodegen.ops.register_tile import register_tile
+from ccodegen.passes.context import PassContext
+from ccodegen.target import Target
+
+
+def lay_out_weights(module: Module, context: PassContext) -> Module:
+    """Packs constant right matrices into panels as wide as a tile, zeros after the last column.
+
+        w = f32[100,40] constant(…)    →    p = f32[2,100,32] constant(…)
+                                            w = slice(reshape(transpose(p)))
+
+    The kernel that multiplies reads w through these ops, which is p in order. Left alone is what
+    others read too, as it would be there twice. Late: folding would undo it.
+    """
+    target = context.target
+    if target is None:
+        return module
+    return map_computations(module, lambda c, callees: _laid_out(c, callees, target))
+
+
+def _laid_out(
+    computation: Computation, callees: dict[Computation, Computation], target: Target
+) -> Computation:
+    def visit(old: Instruction, new: Instruction) -> Instruction:
+        if old.op not in ("dot", "convolution") or len(computation.users[old.operands[1]]) > 1:
+            return new
+        weights = new.operands[1]
+        columns = _panel_width(new, target)
+        order = _matrix_order(contraction(new)) if columns else None
+        if order is None:
+            return new
+        panels = _packed(weights, order, math.prod(contraction(new).columns), columns)
+        return replace(new, operands=(new.operands[0], panels, *new.operands[2:]))
+
+    return rewrite_with_old(computation, visit, callees)
+
+
+def _panel_width(hero: Instruction, target: Target) -> int:
+    """How many columns a panel of the right matrix has; 0 where it is not to be packed."""
+    weights = hero.operands[1]
+    is_plain = isinstance(weights.attributes, Constant)
+    if not is_plain or weights.array_shape.element_type is not accumulator_type(hero):
+        return 0
+    tile = register_tile(hero, target)
+    return tile.columns if tile else 0
+
+
+def _matrix_order(shape: Contraction) -> tuple[int, ...] | None:
+    """The dimensions of operand 1 as a matrix depth × columns has them; None where they are no
+    such matrix: several batches, or read backwards."""
+    if math.prod(shape.batch) != 1:
+        return None
+    axes = [Var(f"a{n}") for n in range(len(shape.depth) + len(shape.columns))]
+    depth, column = axes[: len(shape.depth)], axes[len(shape.depth) :]
+    zeros = tuple(index(0) for _ in shape.batch)
+    _, place = shape.rhs_index(zeros, tuple(depth), tuple(column))
+    found = [simplify_index(part, {}) for part in place]
+    if not set(axes) <= set(found):
+        return None
+    rest = [d for d, part in enumerate(found) if part not in axes]  # of size 1
+    return (*rest, *(found.index(axis) for axis in axes))
+
+
+def _packed(
+    weights: Instruction, order: Sequence[int], columns: int, width: int
+) -> Instruction:
+    """The weights as ops on a constant of panels."""
+    assert isinstance(weights.attributes, Constant)
+    array = weights.attributes.literal.array
+    ordered = array.transpose(order)
+    matrix = ordered.reshape(-1, columns)
+    count = -(-columns // width)
+    padded = np.zeros((len(matrix), count * width), array.dtype)
+    padded[:, :columns] = matrix
+    panels = padded.reshape(len(matrix), count, width).transpose(1, 0, 2)
+    packed = constant(weights, np.ascontiguousarray(panels))
+    lines = reshape(weights, transpose(weights, packed, (1, 0, 2)), padded.shape)
+    whole = SliceDimension(0, len(matrix), 1), SliceDimension(0, columns, 1)
+    kept = reshape(weights, slice_of(weights, lines, whole), ordered.shape)
+    return transpose(weights, kept, tuple(int(d) for d in np.argsort(order)))

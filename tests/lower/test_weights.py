@@ -1,0 +1,100 @@
+"""Contractions whose right matrix is constant: packed into panels when it is compiled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ccodegen.backend.build import Build
+from ccodegen.hlo.ir import Module
+from ccodegen.passes.bind_constants import bind_constants
+from tests.three_ways import check, module_of, plain_target
+
+RANDOM = np.random.default_rng(0)
+MODES = pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+
+
+def with_weights(text: str, number: int = 1) -> Module:
+    """The module with random values for that parameter."""
+    module = module_of(text)
+    dimensions = module.entry.parameters[number].array_shape.dimensions
+    weights = RANDOM.standard_normal(dimensions).astype(np.float32)
+    return bind_constants(module, {number: weights}).module
+
+
+def constants(built: Build) -> list[tuple[int, ...]]:
+    return [c.buffer.dimensions for c in built.program.constants]
+
+
+def dense(rows: int, depth: int, columns: int, order: str) -> str:
+    w = f"{depth},{columns}" if order == "kn" else f"{columns},{depth}"
+    return f"""ENTRY e {{ x = f32[{rows},{depth}] parameter(0)
+  w = f32[{w}] parameter(1)
+  ROOT d = f32[{rows},{columns}] dot(x, w), lhs_contracting_dims={{1}},
+    rhs_contracting_dims={{{order.index("k")}}} }}"""
+
+
+@MODES
+@pytest.mark.parametrize("order", ["kn", "nk"])
+@pytest.mark.parametrize(
+    ("rows", "depth", "columns", "panels"),
+    [(17, 32, 40, (5, 32, 8)), (40, 37, 8, (1, 37, 8)), (7, 300, 10, (3, 300, 4))],
+)
+def test_a_matrix(
+    rows: int, depth: int, columns: int, panels: tuple[int, ...], order: str, strict: bool
+) -> None:
+    built = check(with_weights(dense(rows, depth, columns, order)), strict=strict)
+    assert constants(built) == [panels] and not built.program.arena_size
+
+
+@MODES
+@pytest.mark.parametrize(
+    ("image", "kernel", "labels"),
+    [
+        ("1,9,7,8", "3,3,8,16", "b01f_01io->b01f"),
+        ("1,8,9,7", "16,8,3,3", "bf01_oi01->bf01"),
+    ],
+)
+def test_a_convolution(image: str, kernel: str, labels: str, strict: bool) -> None:
+    result = "1,9,7,16" if labels.startswith("b01f") else "1,16,9,7"
+    built = check(
+        with_weights(f"""ENTRY e {{ x = f32[{image}] parameter(0)
+  k = f32[{kernel}] parameter(1)
+  ROOT c = f32[{result}] convolution(x, k), window={{size=3x3 pad=1_1x1_1}},
+    dim_labels={labels} }}"""),
+        strict=strict,
+    )
+    assert constants(built) == [(2, 72, 8)]
+
+
+def test_a_kernel_that_is_read_backwards_stays() -> None:
+    built = check(
+        with_weights("""ENTRY e { x = f32[1,9,7,8] parameter(0)
+  k = f32[3,3,8,16] parameter(1)
+  ROOT c = f32[1,9,7,16] convolution(x, k), dim_labels=b01f_01io->b01f,
+    window={size=3x3 pad=1_1x1_1 rhs_reversal=1x0} }""")
+    )
+    assert constants(built) == [(3, 3, 8, 16)]
+
+
+def test_weights_that_others_read_stay() -> None:
+    built = check(
+        with_weights("""ENTRY e { x = f32[17,32] parameter(0)
+  w = f32[32,40] parameter(1)
+  d = f32[17,40] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  i = s32[] parameter(2)
+  r = f32[1,40] dynamic-slice(w, i, i), dynamic_slice_sizes={1,40}
+  ROOT t = (f32[17,40], f32[1,40]) tuple(d, r) }""")
+    )
+    assert constants(built) == [(32, 40)]
+
+
+@pytest.mark.parametrize("bound", [False, True])
+@pytest.mark.parametrize(("rows", "columns"), [(150, 130), (130, 250), (9, 300)])
+def test_shares_for_threads(rows: int, columns: int, bound: bool) -> None:
+    text = dense(rows, 70, columns, "kn")
+    target = plain_target()
+    target = replace(target, machine=replace(target.machine, threads=3))
+    check(with_weights(text) if bound else text, target=target)
