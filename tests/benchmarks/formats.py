@@ -28,6 +28,7 @@ from tests.benchmarks.functions import JaxFunctions, TorchFunctions
 from tests.benchmarks.workload import Array, Kind, Onnx, Operand, Workload, all_workloads
 
 _ONNX_OPSET, _ONNX_IR = 17, 9
+_NO_EXPORT = "exporters lack something in it"
 _MOST_INSIDE = 1 << 28  # bytes of weights; a protobuf ends at 2 GB, so larger ones go beside it
 
 
@@ -165,7 +166,7 @@ def _write_onnx(workload: Workload, folder: Path) -> None:
     elif workload.onnx is Onnx.TORCH:
         _write_by_torch(workload, folder, path)
     else:
-        sys.exit("the exporter lacks something in it")
+        sys.exit(_NO_EXPORT)
 
 
 def _write_by_torch(workload: Workload, folder: Path, path: str) -> None:
@@ -218,6 +219,8 @@ def _write_lstm(workload: Workload, folder: Path, path: str) -> None:
 
 
 def _write_tflite(workload: Workload, folder: Path) -> None:
+    if workload.onnx is Onnx.NONE:
+        sys.exit(_NO_EXPORT)
     import litert_torch
 
     given = tuple(torch_inputs(workload, folder))

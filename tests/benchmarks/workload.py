@@ -26,7 +26,8 @@ class Kind(enum.Enum):
 
 
 class Onnx(enum.Enum):
-    """How a workload becomes an ONNX model."""
+    """How a workload becomes an ONNX model. NONE: not at all, and no TFLite model either, as both
+    start from what PyTorch exports, which lacks something or unrolls loops without end."""
 
     TORCH = "by PyTorch's exporter"
     INTEGER_MATMUL = "a MatMulInteger node, which that exporter does not make"
