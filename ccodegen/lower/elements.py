@@ -94,9 +94,12 @@ class Elements:
 
     def _element_of_constant(self, instruction: Instruction, at: Index) -> Expr:
         """Of a scalar itself; of an array, which an inlined computation has no memory for, one of
-        its few elements, chosen by the index."""
+        its few elements, chosen by the index. A scan calls with no index a computation of arrays:
+        its constants have one element."""
         shape = instruction.array_shape
         elements = attributes_of(instruction, Constant).literal.array.reshape(-1)
+        if len(elements) == 1:
+            return const(shape.element_type, elements[0])
         if len(elements) > _MOST_CHOICES:
             message = f"an array of {len(elements)} constants in a computation over scalars"
             raise UnsupportedError(message, instruction.location)

@@ -203,3 +203,23 @@ ENTRY e {
 }""",
         strict=True,
     )
+
+
+def test_a_scan_over_slices_of_one_element_with_a_constant() -> None:
+    """The constant, an array of one element, was asked for its element at the index of a scalar."""
+    check(
+        """
+turn {
+  x = s8[1] parameter(0)
+  carry = s16[1] parameter(1)
+  three = s16[] constant(3)
+  threes = s16[1] broadcast(three), dimensions={}
+  sum = s16[1] add(carry, threes)
+  ROOT new = (s16[1]) tuple(sum)
+}
+ENTRY e {
+  x = s8[2,1] parameter(0)
+  first = s16[1] parameter(1)
+  ROOT last = (s16[1]) scan(x, first), dimensions={0}, num_carries=1, to_apply=turn
+}"""
+    )

@@ -36,7 +36,12 @@ def _size(body: Body, bound: int) -> Instruction:
 
 
 def _resized(body: Body, value: Instruction) -> Instruction:
-    axis = body.random.randrange(value.array_shape.rank)
+    """Of a dimension that is static yet: what lies behind a dynamic one's elements is no value."""
+    flags = dynamic_flags(value.array_shape)
+    static = [d for d, flag in enumerate(flags) if not flag]
+    if not static:
+        raise InputError("all dimensions are dynamic")
+    axis = body.random.choice(static)
     size = _size(body, value.array_shape.dimensions[axis])
     return body.op("set-dimension-size", value, size, dimensions=(axis,))
 
