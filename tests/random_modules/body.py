@@ -110,9 +110,14 @@ class Body:
         return values.random_type(self.random, self.exact)
 
     def type_where(self, fits: Callable[[ElementType], bool]) -> ElementType:
-        """A type for which that holds."""
+        """A type for which that holds. Raises InputError where there is none to choose from."""
         chosen = self.type()
-        return chosen if fits(chosen) else self.random.choice([*filter(fits, values.EXACT_TYPES)])
+        if fits(chosen):
+            return chosen
+        fitting = [*filter(fits, values.EXACT_TYPES)]
+        if not fitting:
+            raise InputError("none")
+        return self.random.choice(fitting)
 
     def shape(self, element_type: ElementType | None = None) -> ArrayShape:
         return ArrayShape(element_type or self.type(), values.random_sizes(self.random))
