@@ -54,9 +54,11 @@ class Builder:
         *operands: Instruction,
         shape: Shape | str | None = None,
         name: str = "",
+        annotations: tuple[tuple[str, str], ...] = (),
         **attributes: Any,
     ) -> Instruction:
-        """An instruction; attributes by field name. Without `shape` the op's own is inferred.
+        """An instruction; attributes by field name, annotations as `Instruction` has them. Without
+        `shape` the op's own is inferred.
 
         Raises InputError for an unknown op, a wrong number of operands, attributes that are
         missing or unknown, and operands that do not fit.
@@ -70,7 +72,9 @@ class Builder:
         made = make_attributes(definition, attributes)
         result = _shape(shape) if shape is not None else inferred_shape(definition, operands, made)
         name = name or f"{opcode}.{len(self._instructions)}"
-        instruction = Instruction(opcode, result, operands, made, name)
+        instruction = Instruction(
+            opcode, result, operands, made, name, annotations=annotations
+        )
         self._instructions.append(instruction)
         return instruction
 

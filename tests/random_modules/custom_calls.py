@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
 from ccodegen.support.element_type import HLO_TYPES
@@ -19,9 +17,13 @@ def _called(
 ) -> Instruction:
     """The call, with one result or a tuple of them."""
     shape = results[0] if len(results) == 1 else TupleShape(results)
-    made = body.op("custom-call", *operands, shape=shape, custom_call_target=target)
-    annotations = (("backend_config", config),) if config else ()
-    return replace(made, annotations=annotations)
+    return body.op(
+        "custom-call",
+        *operands,
+        shape=shape,
+        annotations=(("backend_config", config),) if config else (),
+        custom_call_target=target,
+    )
 
 
 def top_k(body: Body) -> Instruction:
