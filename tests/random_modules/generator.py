@@ -53,7 +53,7 @@ _EXACT: list[Kind] = [
     control.asynchronous, control.marker, elementwise.map_, elementwise.stochastic_convert,
     scans.scan, scans.map_of_anything, ragged.ragged_dot, ragged.scaled_dot,
     collectives.collective, custom_calls.top_k, dynamic.bounded,
-    _rarely(tiled.dot, 0.3), _rarely(tiled.convolution, 0.5),
+    _rarely(tiled.dot, 0.5), _rarely(tiled.convolution, 0.5),
 ]  # fmt: skip
 # XLA knows layouts of its own only, few of the markers, not all ops, and "TopK" of f32 alone.
 _NOT_FOR_XLA = (

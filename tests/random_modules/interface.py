@@ -1,4 +1,4 @@
-"""What callers of the entry meet: layouts of parameters and results, values of dynamic shape."""
+"""What callers of the entry meet: the layouts of its parameters and results."""
 
 from __future__ import annotations
 
