@@ -49,6 +49,14 @@
    holds. gcc 12 vectorises the loops around it instead, and gets the conditions of lanes wrong. */
 #define CCG_GUARDED(type, element) (*(const volatile type *)&(element))
 
+/* After a loop that adds integers to the elements of an array: they are in memory. gcc 12 keeps
+   vectors of partial sums instead, and where the array is read twice takes those for the sums. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(CCG_PLAIN)
+#define CCG_SETTLED(array) __asm__("" : "+m"(array))
+#else
+#define CCG_SETTLED(array)
+#endif
+
 #define CCG_PASTE_(a, b) a##b
 #define CCG_PASTE(a, b) CCG_PASTE_(a, b)
 

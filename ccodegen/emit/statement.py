@@ -26,6 +26,8 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.parts import loads
+from ccodegen.loop.rebuild import expressions, written_buffers
 from ccodegen.loop.spelling import c_type
 
 
@@ -48,6 +50,7 @@ class StatementPrinter:
 
     def block(self, statements: Sequence[Stmt]) -> list[str]:
         lines: list[str] = []
+        own = [s.buffer for s in statements if isinstance(s, Alloc)]
         rest = iter(_with_next(statements))
         steers = any(isinstance(s, For) and s.kind is LoopKind.VECTOR for s in statements)
         for statement, following in rest:
@@ -59,6 +62,9 @@ class StatementPrinter:
                 next(rest)
             else:
                 lines += self.statement(statement)
+            if isinstance(statement, For):
+                sums = _sums(statement, own)
+                lines += [f"CCG_SETTLED({self.name(buffer)});" for buffer in sums]
         return lines
 
     def statement(self, statement: Stmt) -> list[str]:
@@ -132,6 +138,16 @@ class StatementPrinter:
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:
     return zip(statements, [*statements[1:], None], strict=True)
+
+
+def _sums(loop: For, buffers: Sequence[Buffer]) -> list[Buffer]:
+    """Those arrays of integers that the loop reads and writes: it adds to their elements."""
+    arrays = [b for b in buffers if b.dimensions and b.type.is_integer]
+    if not arrays:
+        return []
+    written = written_buffers((loop,))
+    read = {load.buffer for load in loads(*expressions((loop,)))}
+    return [b for b in arrays if b in written and b in read]
 
 
 def _reads_if(value: Expr) -> bool:

@@ -132,8 +132,7 @@ def lane_count(work: Work, reduction: Reduction) -> int:
     lanes = _VECTORS_OF_LANES * vector_elements
     while lanes > 1 and lanes * 2 > extent:
         lanes //= 2
-    # Two are no gain, and gcc 12 at -O2 forgets elements of sums of integers over two.
-    return lanes if lanes > 2 else 1
+    return lanes if lanes > 2 else 1  # two are no gain
 
 
 def row_outputs_fit(outputs: tuple[Output, ...], all_reductions: tuple[Reduction, ...]) -> bool:

@@ -223,3 +223,32 @@ ENTRY e {
   ROOT last = (s16[1]) scan(x, first), dimensions={0}, num_carries=1, to_apply=turn
 }"""
     )
+
+
+@pytest.mark.parametrize(("element_type", "columns"), [("s64", 2), ("u32", 3), ("s16", 4)])
+@pytest.mark.parametrize("flags", ["-O2", "-O3", "-O3 -mavx2"])
+def test_integer_sums_side_by_side_that_are_read_again(
+    element_type: str, columns: int, flags: str
+) -> None:
+    """gcc 12 took partial sums in vectors for the sums."""
+    shape = f"{element_type}[4,{columns}]"
+    case = Case(
+        module_of(f"""
+add {{
+  a = {element_type}[] parameter(0)
+  b = {element_type}[] parameter(1)
+  ROOT c = {element_type}[] add(a, b)
+}}
+ENTRY e {{
+  x = {shape} parameter(0)
+  z = {element_type}[] constant(100)
+  sums = {element_type}[{columns}] reduce(x, z), dimensions={{0}}, to_apply=add
+  spread = {shape} broadcast(sums), dimensions={{1}}
+  ROOT d = {shape} subtract(x, spread)
+}}"""),
+        (np.arange(4 * columns, dtype=element_type.replace("s", "int").replace("u", "uint"))
+            .reshape(4, columns),),
+    )
+    prepared = prepare(case, plain_target())
+    library = CLibrary([prepared.built.program], plain_target(), False, ("gcc",), flags.split())
+    prepared.compare(library.run(0, prepared.case.arguments), f"compiled with {flags}")
