@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.lower.contract_loops import (
+    batch_is_contiguous,
     columns_are_contiguous,
+    contract_in_batch,
     contract_in_columns,
     contract_in_lanes,
     contract_plainly,
@@ -31,6 +33,9 @@ def contract_plan(work: Work, hero: Instruction) -> None:
     shape = product.shape
     if work.job.target.machine.vector_elements(product.type.bytes) == 1:
         contract_plainly(product)
+        return
+    if shape.batch and shape.batch[-1] >= _LEAST_COLUMNS and batch_is_contiguous(product):
+        contract_in_batch(product)
         return
     many_columns = bool(shape.columns) and shape.columns[-1] >= _LEAST_COLUMNS
     if many_columns and columns_are_contiguous(product):

@@ -137,6 +137,15 @@ KERNELS = {
     "depthwise convolution": """x = f32[2,9,5,6] parameter(0)  k = f32[3,2,1,6] parameter(1)
       ROOT c = f32[2,4,4,6] convolution(x, k), window={size=3x2 stride=2x1},
         dim_labels=b01f_01io->b01f, feature_group_count=6""",
+    "depthwise convolution of a long depth": """x = f32[1,9,6,37] parameter(0)
+      k = f32[5,4,1,37] parameter(1)
+      ROOT c = f32[1,9,3,37] convolution(x, k), window={size=5x4 pad=2_2x0_0},
+        dim_labels=b01f_01io->b01f, feature_group_count=37""",
+    "two outputs a group": """x = f32[1,4,4,6] parameter(0)  k = f32[2,2,1,12] parameter(1)
+      ROOT c = f32[1,3,3,12] convolution(x, k), window={size=2x2},
+        dim_labels=b01f_01io->b01f, feature_group_count=6""",
+    "columns of a left matrix": """x = f32[24,40] parameter(0)  y = f32[24,21] parameter(1)
+      ROOT d = f32[40,21] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}""",
 }
 
 
