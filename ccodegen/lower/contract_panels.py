@@ -7,7 +7,8 @@ an operand lies in memory in such an order, or the left one in constant steps, i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -16,6 +17,10 @@ from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.product import Product
+from ccodegen.lower.strides import stride_along
+
+_CACHE_LINE = 64  # bytes
+_COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places of 32 KB
 
 
 @dataclass(frozen=True)
@@ -46,22 +51,30 @@ class Packer:
 
     def left(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
         """Packs the panel of this number into one of `places` places; its element (i, k) is
-        lhs(number * rows + i, k), zero beyond the last row."""
-        height, size = self._rows, self._k * self._rows
+        lhs(number * rows + i, k), zero beyond the last row. The order is that of the operand in
+        memory: row after row, or depth after depth where rows lie side by side."""
+        height, shape = self._rows, self._product.shape
+        row_step, depth_step = (1, height) if self._rows_lie_side_by_side(batch) else (self._k, 1)
+        row_step += _CACHE_LINE // self._product.type.bytes if self._collides(row_step) else 0
+        size = height * max(row_step, self._k)
         self._left = self._left or self._scratch(places * size)
-        buffer, shape, offset = self._left, self._product.shape, times(place, size)
+        buffer, offset = self._left, times(place, size)
         inside = self.rest(self._m, times(number, height), height)
+
+        def store(i: Expr, depth: Index, value: Expr) -> None:
+            at = plus(times(i, row_step), times(linearize(depth, shape.depth), depth_step))
+            self._builder.store(buffer, (plus(offset, at),), value)
+
         with self._builder.loop(inside, "i") as i:
             row = self.row(plus(times(number, height), i))
             row = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row)
-            with self._builder.loops(shape.depth, "k") as depth:
-                value = self._product.lhs(batch, row, depth)
-                line = plus(offset, times(linearize(depth, shape.depth), height))
-                self._builder.store(buffer, (plus(line, i),), value)
-        if inside != index(height):
-            with self._builder.loop(self._k, "k") as k:
-                self._fill(buffer, plus(offset, times(k, height)), inside, height)
-        return Panel(buffer, offset, 1, height)
+            with self._depth_loops(depth_step) as depth:
+                store(i, depth, self._product.lhs(batch, row, depth))
+        (missing,) = self._builder.simplify((apply("subtract", index(height), inside),))
+        if missing != index(0):
+            with self._builder.loop(missing, "i") as i, self._depth_loops(depth_step) as depth:
+                store(plus(inside, i), depth, self._product.zero)
+        return Panel(buffer, offset, row_step, depth_step)
 
     def right(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
         """Packs the panel of this number into one of `places` places; its element (k, j) is
@@ -163,6 +176,25 @@ class Packer:
         with self._builder.loop(missing, "j") as j:
             at = plus(plus(start, inside), j)
             self._builder.store(buffer, (at,), self._product.zero)
+
+    @contextmanager
+    def _depth_loops(self, step: int) -> Iterator[Index]:
+        """Loops over the depth, whose elements are `step` apart in the panel."""
+        *outer, last = self._product.shape.depth or (1,)
+        kind = LoopKind.VECTOR if step == 1 else LoopKind.SERIAL
+        with self._builder.loops(outer, "k") as before, self._builder.loop(last, "k", kind) as k:
+            yield (*before, k)[: len(self._product.shape.depth)]
+
+    def _rows_lie_side_by_side(self, batch: Index) -> bool:
+        """Whether neighbours in a column of the left matrix are neighbours in memory."""
+        builder = self._builder
+        zeros = tuple(index(0) for _ in self._product.shape.depth)
+        with builder.block(), builder.loop(self._m, "i") as i:
+            return stride_along(self._product.lhs(batch, self.row(i), zeros), i) == 1
+
+    def _collides(self, step: int) -> bool:
+        """Whether rows that far apart share few places in a first-level cache."""
+        return step * self._product.type.bytes % _COLLIDING == 0
 
     def _scratch(self, size: int) -> Buffer:
         return self._product.work.new_scratch(self._product.type, (size,))

@@ -13,6 +13,7 @@ from ccodegen.passes.drop_dead import drop_dead
 from ccodegen.passes.expand_batch_norm import expand_batch_norm
 from ccodegen.passes.expand_custom_calls import expand_custom_calls
 from ccodegen.passes.expand_ops import expand_ops
+from ccodegen.passes.expose_padding import expose_padding
 from ccodegen.passes.flatten_calls import flatten_calls
 from ccodegen.passes.fold_constants import fold_constants
 from ccodegen.passes.fuse import fuse
@@ -91,6 +92,7 @@ SIMPLIFICATION: Pipeline = (
 
 COMPILATION: Pipeline = (
     *SIMPLIFICATION,
+    expose_padding,
     # Folding would undo it.
     lay_out_weights,
     # Late: no pass but the next looks into fusions.
