@@ -252,3 +252,16 @@ ENTRY e {{
     prepared = prepare(case, plain_target())
     library = CLibrary([prepared.built.program], plain_target(), False, ("gcc",), flags.split())
     prepared.compare(library.run(0, prepared.case.arguments), f"compiled with {flags}")
+
+
+def test_qr_of_a_matrix_with_nan() -> None:
+    """The norm of a column forgot a NaN before smaller elements; its sign decided on that of 0."""
+    check(
+        """
+ENTRY e {
+  a = c128[2,2] parameter(0)
+  ROOT q = (c128[2,2], c128[2]) custom-call(a), custom_call_target="Qr"
+}""",
+        np.array([[1e200, 3], [2j, complex(-np.nan, 1)]]),
+        strict=True,
+    )
