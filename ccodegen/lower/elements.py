@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import numpy as np
+
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape, leaves, shape_text
@@ -104,8 +106,10 @@ class Elements:
             message = f"an array of {len(elements)} constants in a computation over scalars"
             raise UnsupportedError(message, instruction.location)
         position = linearize(at, shape.dimensions)
-        chosen: Expr = const(shape.element_type, elements[0])
-        for number, element in enumerate(elements[1:], 1):
+        # Of no elements: what loops without turns would read.
+        first, *others = elements if len(elements) else np.zeros(1, elements.dtype)
+        chosen: Expr = const(shape.element_type, first)
+        for number, element in enumerate(others, 1):
             is_this = Apply("compare-eq", (position, index(number)), ElementType.PRED)
             value = const(shape.element_type, element)
             chosen = Apply("select", (is_this, value, chosen), shape.element_type)

@@ -265,3 +265,23 @@ ENTRY e {
         np.array([[1e200, 3], [2j, complex(-np.nan, 1)]]),
         strict=True,
     )
+
+
+def test_a_constant_without_elements_in_a_computation_over_scalars() -> None:
+    """Its first element was asked for, by a loop without turns."""
+    check("""
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+function {
+  a = f32[] parameter(0)
+  nothing = f32[0,1] constant({})
+  sum = f32[1] reduce(nothing, a), dimensions={0}, to_apply=add
+  ROOT r = f32[] reshape(sum)
+}
+ENTRY e {
+  x = f32[3] parameter(0)
+  ROOT m = f32[3] map(x), to_apply=function
+}""")
