@@ -270,16 +270,21 @@ ENTRY e {
 def test_a_constant_without_elements_in_a_computation_over_scalars() -> None:
     """Its first element was asked for, by a loop without turns."""
     check("""
-add {
+first {
   a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = f32[] add(a, b)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  ROOT t = (f32[], s32[]) tuple(a, i)
 }
 function {
   a = f32[] parameter(0)
   nothing = f32[0,1] constant({})
-  sum = f32[1] reduce(nothing, a), dimensions={0}, to_apply=add
-  ROOT r = f32[] reshape(sum)
+  numbers = s32[0,1] constant({})
+  one = s32[] constant(1)
+  found = (f32[1], s32[1]) reduce(nothing, numbers, a, one), dimensions={0}, to_apply=first
+  values = f32[1] get-tuple-element(found), index=0
+  ROOT r = f32[] reshape(values)
 }
 ENTRY e {
   x = f32[3] parameter(0)
