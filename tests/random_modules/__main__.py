@@ -22,7 +22,7 @@ written to a folder. Run again, it goes on where it was.
   python -m tests.random_modules --count 5000 --both --sanitize
   python -m tests.random_modules --count 5000 --xla
 """
-_USUAL = (*[batch.FAST] * 10, batch.GCC, batch.JIT)
+_USUAL = (*[batch.FAST] * 20, batch.GCC, batch.JIT)
 
 
 def main() -> int:
