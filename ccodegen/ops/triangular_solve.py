@@ -15,13 +15,16 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
 from ccodegen.loop.builder import apply, index
-from ccodegen.loop.ir import Expr, Index
+from ccodegen.loop.ir import Expr, Index, LoopKind
 from ccodegen.loop.scalar_numpy import rounded
 from ccodegen.ops.arithmetic import ArrayArithmetic, conjugate, minus_product, working_type
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, converted
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, require
+
+_COLUMNS_TOGETHER = 64
+_ROWS_TOGETHER = 4
 
 
 @dataclass(frozen=True)
@@ -128,22 +131,76 @@ class _System:
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
-    attributes, b = attributes_of(instruction, TriangularSolve), scope.builder
+    attributes = attributes_of(instruction, TriangularSolve)
     *outer, n, _ = scope.operands[0].dimensions
-    columns = scope.results[0].dimensions[-1 if attributes.left_side else -2]
-    with b.loops(outer, "m") as batch:
+    (x,) = scope.results
+    columns = x.dimensions[-1 if attributes.left_side else -2]
+    with scope.builder.loops(outer, "m") as batch:
         system = _System(scope, attributes, batch)
-        with b.loop(n, "turn") as turn, b.loop(columns, "c") as column:
-            i = _row(attributes, n, turn)
-            total = b.variable(system.right_side(i, column), "total")
-            with b.loop(turn, "k") as known:
-                k = _row(attributes, n, known)
-                product = minus_product(b.load(total), system.t(i, k), system.y(k, column))
-                b.store(total, (), product)
-            value: Expr = b.load(total)
+        if attributes.left_side or x.type is not working_type(x.type):
+            _solve_columns(system, n, columns)
+        else:
+            _solve_in_place(system, n, columns)
+
+
+def _solve_columns(system: _System, n: int, columns: int) -> None:
+    """Row after row, some columns at a time, which lie side by side where a stands on the left."""
+    b = system.scope.builder
+    width = min(columns, _COLUMNS_TOGETHER)
+    with b.loop(columns // width if width else 0, "block") as block, b.loop(n, "turn") as turn:
+        _solve_row(system, n, turn, apply("multiply", block, index(width)), width)
+    if width and columns % width:
+        with b.loop(n, "turn") as turn:
+            _solve_row(system, n, turn, index(columns - columns % width), columns % width)
+
+
+def _solve_row(system: _System, n: int, turn: Expr, first: Expr, width: int) -> None:
+    b, attributes = system.scope.builder, system.attributes
+    i = _row(attributes, n, turn)
+    (x,) = system.scope.results
+    totals = b.local(working_type(x.type), (width,), "totals")
+    with b.loop(width, "c", LoopKind.VECTOR) as c:
+        b.store(totals, (c,), system.right_side(i, apply("add", first, c)))
+
+    def subtract(begin: Expr, count: int) -> None:
+        """The products with `count` known rows, of one after the other."""
+        rows = [_row(attributes, n, apply("add", begin, index(r))) for r in range(count)]
+        factors = [b.let(system.t(i, k), "t") for k in rows]
+        with b.loop(width, "c", LoopKind.VECTOR) as c:
+            total: Expr = b.load(totals, (c,))
+            for factor, k in zip(factors, rows, strict=True):
+                total = minus_product(total, factor, system.y(k, apply("add", first, c)))
+            b.store(totals, (c,), total)
+
+    with b.loop(apply("divide", turn, index(_ROWS_TOGETHER)), "k") as k:
+        subtract(apply("multiply", k, index(_ROWS_TOGETHER)), _ROWS_TOGETHER)
+    rest = apply("remainder", turn, index(_ROWS_TOGETHER))
+    with b.loop(rest, "k") as k:
+        subtract(apply("add", apply("subtract", turn, rest), k), 1)
+    pivot = None if attributes.unit_diagonal else b.let(system.t(i, i), "pivot")
+    with b.loop(width, "c", LoopKind.VECTOR) as c:
+        total = b.load(totals, (c,))
+        value = apply("divide", total, pivot) if pivot else total
+        system.store(i, apply("add", first, c), value)
+
+
+def _solve_in_place(system: _System, n: int, columns: int) -> None:
+    """Each column of y, which is a row of x, by itself: what a new element is multiplied with is
+    subtracted from all that follow it. Each element's products still come in their order."""
+    b, attributes = system.scope.builder, system.attributes
+    with b.loop(columns, "column") as column:
+        with b.loop(n, "i", LoopKind.VECTOR) as i:
+            system.store(i, column, system.right_side(i, column))
+        with b.loop(n, "turn") as turn:
+            k = _row(attributes, n, turn)
             if not attributes.unit_diagonal:
-                value = apply("divide", value, system.t(i, i))
-            system.store(i, column, value)
+                system.store(k, column, apply("divide", system.y(k, column), system.t(k, k)))
+            known = b.let(system.y(k, column), "known")
+            after = apply("subtract", index(n - 1), turn)
+            with b.loop(after, "r", LoopKind.VECTOR) as r:
+                i = _row(attributes, n, apply("add", apply("add", turn, index(1)), r))
+                product = minus_product(system.y(i, column), system.t(i, k), known)
+                system.store(i, column, product)
 
 
 def _row(attributes: TriangularSolve, n: int, turn: Expr) -> Expr:
