@@ -49,7 +49,8 @@ class Elements:
         known = self.builder.recall(key)
         if known is not None:
             return known
-        values = self._computed(instruction, at)
+        stored = self.stored.get(instruction)
+        values = stored(at) if stored else self.computed(instruction, at)
         if self._worth_a_name(instruction, values):
             values = tuple(self.builder.let(v, instruction.name) for v in values)
         self.builder.remember(key, values)
@@ -77,9 +78,8 @@ class Elements:
             at = delinearize(linearize(at, dimensions), buffer.dimensions, self.builder.ranges)
         return Load(buffer, self.builder.simplify(at))
 
-    def _computed(self, instruction: Instruction, at: Index) -> Values:
-        if instruction in self.stored:
-            return self.stored[instruction](at)
+    def computed(self, instruction: Instruction, at: Index) -> Values:
+        """The values at an index, of those of the operands, whether they are stored or not."""
         if instruction.op == "tuple":
             return tuple(self.value(o, at) for o in instruction.operands)
         if isinstance(instruction.attributes, GetTupleElement):

@@ -87,15 +87,20 @@ def _needed(roots: tuple[Instruction, ...], work: Work) -> set[Instruction]:
 
 
 def _keep_row(work: Work, first: Reduction, instruction: Instruction, row: Index) -> None:
-    """Computes one row of an instruction into a buffer, from which it is read from now on."""
+    """Computes one row of an instruction into a buffer, from which that row is read from now on."""
     extents = tuple(first.dimensions[d] for d in first.reduced)
     buffer = work.new_scratch(instruction.array_shape.element_type, extents)
     with work.builder.loops(extents, "i", LoopKind.PARALLEL) as inner:
         value = work.elements.value(instruction, first.input_index(row, inner))
         work.builder.store(buffer, inner, value)
-    work.elements.stored[instruction] = lambda at: (
-        Load(buffer, tuple(at[d] for d in first.reduced)),
-    )
+    here = work.builder.simplify(row)
+
+    def read(at: Index) -> Values:
+        if tuple(at[d] for d in first.kept) != here:
+            return work.elements.computed(instruction, at)
+        return (Load(buffer, tuple(at[d] for d in first.reduced)),)
+
+    work.elements.stored[instruction] = read
 
 
 def _store_whole_rows(

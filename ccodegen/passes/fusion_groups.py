@@ -171,11 +171,7 @@ class _Decider:
             for user in self._users[value]:
                 if user not in group.members or user in seen:
                     continue
-                if _spreads_rows(user, rows):
-                    continue
-                if not opdef.get(user.op).elementwise:
-                    return False
-                if user.array_shape.dimensions != rows.row_dimensions:
+                if not (_spreads_rows(user, rows) or _is_along_rows(user, rows)):
                     return False
                 seen.add(user)
                 pending.append(user)
@@ -290,6 +286,14 @@ def _spreads_rows(user: Instruction, rows: Rows) -> bool:
     if not isinstance(attributes, Broadcast) or attributes.dimensions != rows.kept:
         return False
     return user.array_shape.dimensions == rows.dimensions
+
+
+def _is_along_rows(user: Instruction, rows: Rows) -> bool:
+    """Whether it is made per row, or per element, of what has the same place; or reduces rows."""
+    if user.op == "reduce":
+        return rows_of(user) == rows
+    same = user.array_shape.dimensions in (rows.row_dimensions, rows.dimensions)
+    return same and opdef.get(user.op).elementwise
 
 
 def _is_per_row(value: Instruction, broadcast: Instruction) -> bool:

@@ -290,3 +290,28 @@ ENTRY e {
   x = f32[3] parameter(0)
   ROOT m = f32[3] map(x), to_apply=function
 }""")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_rows_that_are_normalised_and_read_in_another_order(strict: bool) -> None:
+    """Elements of the row at hand were taken for those of the row that is read."""
+    check(
+        """
+maximum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] maximum(a, b)
+}
+ENTRY e {
+  x = f32[3,5] parameter(0)
+  y = f32[3,5] cosine(x)
+  low = f32[] constant(-inf)
+  greatest = f32[3] reduce(y, low), dimensions={1}, to_apply=maximum
+  spread = f32[3,5] broadcast(greatest), dimensions={0}
+  d = f32[3,5] subtract(y, spread)
+  turned = f32[3,5] reverse(d), dimensions={0}
+  other = f32[3,5] reverse(y), dimensions={0}
+  ROOT t = (f32[3,5], f32[3,5], f32[3]) tuple(turned, other, greatest)
+}""",
+        strict=strict,
+    )
