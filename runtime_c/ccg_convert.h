@@ -9,7 +9,8 @@
 
 /* T: the type that holds the integer, V: the one to compute in. The limit is the largest value plus
    one, exact in the float type. What is out of range is replaced before the cast, because casting
-   it is undefined. */
+   it is undefined; what is near zero because gcc 12 with -fno-trapping-math makes a truncation of
+   (float)(int)x, and so -0 of -0.5. */
 #define CCG_TO_INTEGER(to, T, V, largest, from, F, least_value, limit_value) \
     CCG_INLINE T ccg_##to##_from_##from(F x) \
     { \
@@ -17,6 +18,7 @@
         F inside = x < least ? least : x; \
         V value; \
         inside = inside < limit ? inside : 0; \
+        inside = (inside < 0 ? -inside : inside) < 1 ? 0 : inside; \
         value = (V)inside; \
         return (T)(x >= limit ? largest : value); \
     }

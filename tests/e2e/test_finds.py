@@ -315,3 +315,26 @@ ENTRY e {
 }""",
         strict=strict,
     )
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("float_type", "integer"), [("f32", "s32"), ("f64", "s64"), ("f32", "s8")])
+def test_integers_of_small_negative_numbers_are_positive_zeros(
+    float_type: str, integer: str, strict: bool
+) -> None:
+    """gcc 12 made -0 of -0.5, a truncation of both conversions."""
+    case = Case(
+        module_of(f"""ENTRY e {{
+  x = {float_type}[4] parameter(0)
+  i = {integer}[4] convert(x)
+  ROOT y = {float_type}[4] convert(i)
+}}"""),
+        (np.array([-0.5, -0.0, -1.5, 0.5], float_type.replace("f", "float")),),
+        strict,
+    )
+    prepared = prepare(case, plain_target())
+    flags = ("-O3", "-march=x86-64-v3", "-mno-fma")
+    library = CLibrary([prepared.built.program], plain_target(), strict, ("gcc",), flags)
+    (got,) = library.run(0, prepared.case.arguments)
+    assert not np.signbit(got[[0, 1, 3]]).any()
+    prepared.compare([got], "compiled")
