@@ -128,7 +128,7 @@ class ParallelPrinter(StatementPrinter):
             lines.append(f"const ptrdiff_t last = {limit};")
         lines += ["CCG_SIMD"] if loop.kind is LoopKind.VECTOR else []
         head = f"for (ptrdiff_t {var} = {first}; {var} < {last}; ++{var}) {{"
-        lines += [head, *indented(self.block(loop.body)), "}"]
+        lines += [head, *indented(self.turns(loop)), "}"]
         prototype = f"static void {part.function}(void *context, ptrdiff_t begin, ptrdiff_t end)"
         return [*fitted([prototype]), "{", *fitted(indented(lines)), "}", ""]
 

@@ -26,9 +26,11 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.parts import loads
+from ccodegen.loop.parts import loads, parts
 from ccodegen.loop.rebuild import expressions, written_buffers
 from ccodegen.loop.spelling import c_type
+
+_MOST_UNROLLED = 16
 
 
 class StatementPrinter:
@@ -44,6 +46,7 @@ class StatementPrinter:
         self.used = used
         self.expressions = ExpressionPrinter(self.name, headers)
         self.guarded = replace(self.expressions, guarded=True)
+        self._is_short = False
 
     def name(self, thing: Var | Buffer) -> str:
         return self.names.name(thing, thing.name, "v" if isinstance(thing, Var) else "buffer")
@@ -54,8 +57,8 @@ class StatementPrinter:
         rest = iter(_with_next(statements))
         steers = any(isinstance(s, For) and s.kind is LoopKind.VECTOR for s in statements)
         for statement, following in rest:
-            if steers and isinstance(statement, Let) and _reads_if(statement.value):
-                lines += self.let(statement, self.guarded)
+            if steers and isinstance(statement, Let):
+                lines += self.let(statement, self._reader(statement.value, may_guard=True))
             elif _initialises(statement, following):
                 assert isinstance(following, Store)
                 lines.append(self.definition(following))
@@ -74,7 +77,7 @@ class StatementPrinter:
             case If():
                 return self.branch(statement)
             case Let():
-                return self.let(statement, self.expressions)
+                return self.let(statement, self._reader(statement.value))
             case Alloc(buffer):
                 return [self.declaration(buffer)]
             case Store():
@@ -96,7 +99,20 @@ class StatementPrinter:
         limit = str(extent) if isinstance(extent, int) else self.expressions.text(extent)
         head = f"for (ptrdiff_t {var} = 0; {var} < {limit}; ++{var}) {{"
         hint = ["CCG_SIMD"] if loop.kind is LoopKind.VECTOR else []
-        return [*hint, head, *indented(self.block(loop.body)), "}"]
+        return [*hint, head, *indented(self.turns(loop)), "}"]
+
+    def turns(self, loop: For) -> list[str]:
+        """The body of a loop."""
+        around, self._is_short = self._is_short, _is_short(loop)
+        lines = self.block(loop.body)
+        self._is_short = around
+        return lines
+
+    def _reader(self, value: Expr, may_guard: bool = False) -> ExpressionPrinter:
+        """What prints a value: what is read on a condition is guarded where loops around it may be
+        vectorised, next to a loop over lanes or in a loop that is unrolled."""
+        may_guard = may_guard or self._is_short
+        return self.guarded if may_guard and _reads_if(value) else self.expressions
 
     def branch(self, branch: If) -> list[str]:
         lines = [f"if ({self.expressions.text(branch.condition)}) {{"]
@@ -113,11 +129,11 @@ class StatementPrinter:
 
     def definition(self, store: Store) -> str:
         """A scalar variable with its first value."""
-        value = self.expressions.text(store.value)
+        value = self._reader(store.value).text(store.value)
         return f"{c_type(store.buffer.type)} {self.name(store.buffer)} = {value};"
 
     def store(self, store: Store) -> str:
-        value = self.expressions.text(store.value)
+        value = self._reader(store.value).text(store.value)
         if is_pair(store.buffer):
             self.headers.add("ccg_complex_array.h")
             where = self.expressions.pair(store.buffer, store.indices)
@@ -150,12 +166,17 @@ def _sums(loop: For, buffers: Sequence[Buffer]) -> list[Buffer]:
     return [b for b in arrays if b in written and b in read]
 
 
+def _is_short(loop: For) -> bool:
+    """Whether compilers unroll the loop and then see those around it as the innermost."""
+    return isinstance(loop.extent, int) and loop.extent <= _MOST_UNROLLED
+
+
 def _reads_if(value: Expr) -> bool:
     """Whether an array is read on a condition, such as an element beyond which there is padding."""
-    return (
-        isinstance(value, Apply)
-        and value.operator == "select"
-        and any(isinstance(part, Load) and part.buffer.dimensions for part in value.arguments[1:])
+    return any(
+        isinstance(part, Apply) and part.operator == "select"
+        and any(isinstance(arm, Load) and arm.buffer.dimensions for arm in part.arguments[1:])
+        for part in parts(value)
     )
 
 

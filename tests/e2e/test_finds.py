@@ -338,3 +338,18 @@ def test_integers_of_small_negative_numbers_are_positive_zeros(
     (got,) = library.run(0, prepared.case.arguments)
     assert not np.signbit(got[[0, 1, 3]]).any()
     prepared.compare([got], "compiled")
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 8, 16])
+def test_few_columns_that_are_padded(columns: int) -> None:
+    """gcc 12 unrolled the inner loop and got the conditions of lanes wrong in the outer one."""
+    text = f"""ENTRY e {{
+  x = s32[3,{columns}] parameter(0)
+  z = s32[] constant(0)
+  ROOT p = s32[5,{columns}] pad(x, z), padding=2_0x0_0
+}}"""
+    x = np.arange(1, 3 * columns + 1, dtype=np.int32).reshape(3, columns)
+    prepared = prepare(Case(module_of(text), (x,)), plain_target())
+    flags = ("-O3", "-march=x86-64-v3")
+    library = CLibrary([prepared.built.program], plain_target(), False, ("gcc",), flags)
+    prepared.compare(library.run(0, prepared.case.arguments), "compiled")
