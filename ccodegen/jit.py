@@ -29,7 +29,6 @@ from ccodegen.support.hooks import IO, NO_IO
 from ccodegen.target import Target, load
 
 _STAGES = ("hlo", "optimized", "loop", "c")
-_MOST_THREADS = 64  # what runtime_c/ccg_pool.h has room for
 
 
 class Executable:
@@ -101,8 +100,6 @@ def compile(
     if not chosen.runner.in_process:
         hint = f"write a package for it: ccodegen.export(source, target='{chosen.name}')"
         raise InputError(f"target {chosen.name} does not run in this process", hint=hint)
-    if not isinstance(threads, int) or not 1 <= threads <= _MOST_THREADS:
-        raise InputError(f"threads must be 1 to {_MOST_THREADS}, not {threads!r}")
     if not isinstance(io, IO):
         raise InputError(f"io: expected a ccodegen.IO, got a {type(io).__name__}")
 
@@ -111,13 +108,13 @@ def compile(
 
     key = _key(source, options)
     io = with_hosts(replace(io, calls={**jax_source.callbacks(source), **io.calls}))
-    found = host.restore(chosen, Options(strict=strict, key=key, threads=threads, io=io))
+    found = host.restore(chosen, Options(strict=strict, key=key, io=io))
     if found is not None:
         return Executable(found, stages)
     made = stages()
     check_io(made.optimized, io)
     structure = _structure(made.module.entry.root.shape)
-    settings = Options(strict, structure, key=key, threads=threads, io=io)
+    settings = Options(strict, structure, key=key, io=io)
     run = host.load(made.program, chosen, settings)
     return Executable(run, lambda: made)
 
@@ -270,4 +267,4 @@ def _key(source: Any, options: BuildOptions) -> str:
     be had."""
     if has_user_targets():
         return ""
-    return program_digest(source, options, f"{options.threads} {options.strict}")
+    return program_digest(source, options, str(options.strict))

@@ -143,7 +143,7 @@ class HostCompiler:
 def load(program: Program, target: Target, options: Options | None = None) -> HostExecutable:
     """Compiles the program, or takes it from the cache, and loads it."""
     options = options or Options()
-    sources = emit_table(program, target, options.strict, threads=options.threads)
+    sources = emit_table(program, target, options.strict)
     signature = signature_of(program, sources.external, options.structure)
     constants = [sign_extended(constant.array) for constant in sources.external]
     if not options.cache:
@@ -183,7 +183,7 @@ def front_key(target: Target, options: Options) -> str:
     """The key in front of the pipeline: what the program is made from, and how."""
     compiler = " ".join(toolchain.find_compiler(target).words)
     made_by = [package_stamp(), toolchain.machine(target), compiler, repr(target)]
-    return digest("front", *made_by, str(options.strict), str(options.threads), options.key)
+    return digest("front", *made_by, str(options.strict), options.key)
 
 
 def _library_key(sources: TableSources, target: Target, options: Options) -> str:

@@ -30,15 +30,14 @@ class Options:
 
     `strict`: the evaluator's bits. `structure`: how results are nested, leaves by their number;
     None: one result as it is, several as a tuple. `cache`: whether the disk cache is used.
-    `key`: what the program was made from, the front key of the cache; empty: none. `threads`: at
-    most so many share the work of a call. `io`: answers what the program asks of its caller.
+    `key`: what the program was made from, the front key of the cache; empty: none. `io`: answers
+    what the program asks of its caller.
     """
 
     strict: bool = False
     structure: Structure | None = None
     cache: bool = True
     key: str = ""
-    threads: int = 1
     io: IO = NO_IO
 
 

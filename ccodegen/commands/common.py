@@ -16,7 +16,14 @@ from typing import Any, NoReturn
 import numpy as np
 from rich.console import Console
 
-from ccodegen.backend.build import Build, BuildOptions, Parameter, build, build_optimized
+from ccodegen.backend.build import (
+    Build,
+    BuildOptions,
+    Parameter,
+    build,
+    build_optimized,
+    with_threads,
+)
 from ccodegen.frontends.read import read
 from ccodegen.loop import text as loop_text
 from ccodegen.loop.ir import Program
@@ -153,10 +160,10 @@ def options_of(args: argparse.Namespace) -> BuildOptions:
     if args.constants:
         constants |= {_parameter(k): v for k, v in load_npz(args.constants).items()}
     donate = tuple(map(_parameter, args.donate))
-    target = load(args.target)
+    target = with_threads(load(args.target), args.threads)
     if args.dump_dir:
         _make_folder(args.dump_dir)
-    return BuildOptions(target, constants, donate, args.threads, args.strict, args.dump_dir)
+    return BuildOptions(target, constants, donate, args.strict, args.dump_dir)
 
 
 def build_from(path: str, start: str, options: BuildOptions) -> Build:

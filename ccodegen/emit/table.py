@@ -74,12 +74,12 @@ def emit_table(
     target: Target,
     strict: bool = False,
     large_constant: int = LARGE_CONSTANT,
-    threads: int = 1,
 ) -> TableSources:
     """The program as translation units with `int ccg_call(void *const *table)` in the first one.
 
-    `threads`: at most so many share the large loops of a call, from a pool of the program's own.
+    The target's threads share the large loops of a call, in a pool of the program's own.
     """
+    threads = target.machine.threads
     external = tuple(c for c in program.constants if c.buffer.bytes >= large_constant)
     buffers = {constant.buffer for constant in external}
     prefix = check_prefix("jit")

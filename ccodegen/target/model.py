@@ -46,7 +46,7 @@ class Machine:
 
     `vector_bytes`: width of a vector register, the size of a scalar one where there are none; 0:
     that of the machine we run on. `vector_registers`: how many, 0 likewise.
-    `threads`: that a generated program may use, 1 where there is no operating system.
+    `threads`: that share a call's work, as many as the caller asks for.
     `f16`, `f64`: the hardware computes in them. `strict`: IEEE arithmetic to the letter is possible
     (no excess precision, no flush to zero).
     """

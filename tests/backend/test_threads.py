@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import ccodegen
+from ccodegen.backend.build import with_threads
 from ccodegen.emit.table import emit_table
 from ccodegen.support.errors import InputError
 from ccodegen.target import load
@@ -85,7 +86,7 @@ def test_same_bits(name: str, strict: bool) -> None:
 @pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {"batches"}))
 def test_work_is_shared(name: str) -> None:
     program = ccodegen.compile(PROGRAMS[name]).build.program
-    units = emit_table(program, load("host"), threads=2).units
+    units = emit_table(program, with_threads(load("host"), 2)).units
     assert any("ccg_in_parts(threads, " in unit.text for unit in units)
     assert "CCG_POOL(2)" in units[0].text
 
