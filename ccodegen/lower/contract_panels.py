@@ -19,18 +19,21 @@ from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import stride_along
 
+_ZERO = index(0)
 _CACHE_LINE = 64  # bytes
 _COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places of 32 KB
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Where element (0, 0) of a panel lies, and how far apart rows and columns are."""
+    """Where element (0, 0) of a panel lies, and how far apart rows and columns are. `before`: how
+    many of its first rows are those of the panel before it."""
 
     buffer: Buffer
     offset: Expr
     row_step: int
     column_step: int
+    before: Expr = _ZERO
 
 
 Panels: TypeAlias = Callable[[Expr], Panel]
@@ -70,10 +73,8 @@ class Packer:
             row = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row)
             with self._depth_loops(depth_step) as depth:
                 store(i, depth, self._product.lhs(batch, row, depth))
-        (missing,) = self._builder.simplify((apply("subtract", index(height), inside),))
-        if missing != index(0):
-            with self._builder.loop(missing, "i") as i, self._depth_loops(depth_step) as depth:
-                store(plus(inside, i), depth, self._product.zero)
+        with self._missing(inside, height) as i, self._depth_loops(depth_step) as depth:
+            store(i, depth, self._product.zero)
         return Panel(buffer, offset, row_step, depth_step)
 
     def right(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
@@ -89,7 +90,8 @@ class Packer:
                 column = self.column(plus(times(number, width), j))
                 value = self._product.rhs(batch, depth, column)
                 self._builder.store(buffer, (plus(start, j),), value)
-            self._fill(buffer, start, inside, width)
+            with self._missing(inside, width) as j:
+                self._builder.store(buffer, (plus(start, j),), self._product.zero)
         return Panel(buffer, offset, width, 1)
 
     def all(self, pack: Pack, batch: Index, count: int) -> Panels:
@@ -109,12 +111,15 @@ class Packer:
         buffer, row_step, depth_step = steps
 
         def panel(number: Expr) -> Panel:
-            first = times(number, self._rows)
-            if self._m % self._rows:
-                first = apply("minimum", first, index(self._m - self._rows))
+            first: Expr = times(number, self._rows)
+            before: Expr = _ZERO
+            if self._m % self._rows:  # the last panel ends at the last row
+                last = index(self._m - self._rows)
+                before = apply("maximum", _ZERO, apply("subtract", first, last))
+                first = apply("minimum", first, last)
             zero = self._depth(index(0))
             offset = _position(self._product.lhs(batch, self.row(first), zero))
-            return Panel(buffer, offset, row_step, depth_step)
+            return Panel(buffer, offset, row_step, depth_step, before)
 
         return panel
 
@@ -168,14 +173,12 @@ class Packer:
             return None
         return value.buffer, steps.get(a, 0), steps.get(b, 0)
 
-    def _fill(self, buffer: Buffer, start: Expr, inside: Expr, size: int) -> None:
-        """Zeros behind the elements that there are."""
+    @contextmanager
+    def _missing(self, inside: Expr, size: int) -> Iterator[Expr]:
+        """A loop over the places of a panel behind those that there are."""
         (missing,) = self._builder.simplify((apply("subtract", index(size), inside),))
-        if missing == index(0):
-            return
-        with self._builder.loop(missing, "j") as j:
-            at = plus(plus(start, inside), j)
-            self._builder.store(buffer, (at,), self._product.zero)
+        with self._builder.loop(missing, "rest") as rest:
+            yield plus(inside, rest)
 
     @contextmanager
     def _depth_loops(self, step: int) -> Iterator[Index]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ccodegen.loop.builder import apply, index
+from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.lower.contract_panels import Packer, Panel, plus, times
 from ccodegen.lower.product import Product
@@ -39,19 +39,18 @@ class _Tiles:
         packer = self._packer
         rows, columns = -(-self._m // self._tile.rows), -(-self._n // self._tile.columns)
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
-        in_place = left is not None
         if left is None and self._n <= self._m:
             near = right or packer.all(packer.right, batch, columns)
             with self._chunks(rows, "it") as (it, place, places):
                 panel = packer.left(batch, it, place, places)
                 with self._builder.loop(columns, "jt") as jt:
-                    self._compute(batch, (it, jt), (panel, near(jt)), in_place)
+                    self._compute(batch, (it, jt), panel, near(jt))
             return
         left = left or packer.all(packer.left, batch, rows)
         with self._chunks(columns, "jt") as (jt, place, places):
             panel = right(jt) if right else packer.right(batch, jt, place, places)
             with self._builder.loop(rows, "it") as it:
-                self._compute(batch, (it, jt), (left(it), panel), in_place)
+                self._compute(batch, (it, jt), left(it), panel)
 
     @contextmanager
     def _chunks(self, count: int, hint: str) -> Iterator[tuple[Expr, Expr, int]]:
@@ -66,24 +65,19 @@ class _Tiles:
             with self._builder.loop(self._packer.rest(count, first, size), hint) as number:
                 yield plus(first, number), chunk, chunks
 
-    def _compute(
-        self, batch: Index, tile: tuple[Expr, Expr], panels: tuple[Panel, Panel], in_place: bool
-    ) -> None:
+    def _compute(self, batch: Index, tile: tuple[Expr, Expr], left: Panel, right: Panel) -> None:
         """Computes one tile of sums and hands each to the epilogue."""
         it, jt = tile
         rows, columns = self._tile.rows, self._tile.columns
         builder, packer = self._builder, self._packer
         sums = builder.local(self._product.type, (rows * columns,), "sums")
-        builder.emit(self._call(sums, *panels))
+        builder.emit(self._call(sums, left, right))
         first = times(it, rows)
-        skipped: Expr = index(0)
-        if in_place and self._m % rows:  # the last tile ends at the last row
-            skipped = apply("maximum", index(0), apply("subtract", first, index(self._m - rows)))
         with builder.loop(packer.rest(self._m, first, rows), "i") as i:
             row = packer.row(plus(first, i))
             rest = packer.rest(self._n, times(jt, columns), columns)
             with builder.loop(rest, "j", LoopKind.VECTOR) as j:
-                place = plus(times(plus(skipped, i), columns), j)
+                place = plus(times(plus(left.before, i), columns), j)
                 column = packer.column(plus(times(jt, columns), j))
                 total = Load(sums, builder.simplify((place,)))
                 self._product.finish(batch, row, column, total)
