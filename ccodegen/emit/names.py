@@ -83,7 +83,7 @@ class Names:
 def harmless(text: str) -> str:
     """Text for the inside of a C comment: printable ASCII without comment marks or trigraphs.
 
-    Control characters, backslashes and what is not ASCII become <U+XXXX>.
+    Control characters, backslashes and what is not ASCII become their code points: `<U+20AC>`.
     """
     text = "".join(c if c.isascii() and c.isprintable() and c != "\\" else _escape(c) for c in text)
     text = re.sub(r"\?(?=\?)", "? ", text)

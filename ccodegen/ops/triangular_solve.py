@@ -145,11 +145,13 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
 
 def _solve_columns(system: _System, n: int, columns: int) -> None:
     """Row after row, some columns at a time, which lie side by side where a stands on the left."""
+    if not columns:
+        return
     b = system.scope.builder
     width = min(columns, _COLUMNS_TOGETHER)
-    with b.loop(columns // width if width else 0, "block") as block, b.loop(n, "turn") as turn:
+    with b.loop(columns // width, "block") as block, b.loop(n, "turn") as turn:
         _solve_row(system, n, turn, apply("multiply", block, index(width)), width)
-    if width and columns % width:
+    if columns % width:
         with b.loop(n, "turn") as turn:
             _solve_row(system, n, turn, index(columns - columns % width), columns % width)
 

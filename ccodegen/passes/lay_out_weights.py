@@ -43,12 +43,14 @@ def _laid_out(
     def visit(old: Instruction, new: Instruction) -> Instruction:
         if old.op not in ("dot", "convolution") or len(computation.users[old.operands[1]]) > 1:
             return new
-        weights = new.operands[1]
-        columns = _panel_width(new, target)
-        order = _matrix_order(contraction(new)) if columns else None
+        width = _panel_width(new, target)
+        if not width:
+            return new
+        shape = contraction(new)
+        order = _matrix_order(shape)
         if order is None:
             return new
-        panels = _packed(weights, order, math.prod(contraction(new).columns), columns)
+        panels = _packed(new.operands[1], order, math.prod(shape.columns), width)
         return replace(new, operands=(new.operands[0], panels, *new.operands[2:]))
 
     return rewrite_with_old(computation, visit, callees)
@@ -88,10 +90,8 @@ def _packed(
     array = weights.attributes.literal.array
     ordered = array.transpose(order)
     matrix = ordered.reshape(-1, columns)
-    count = -(-columns // width)
-    padded = np.zeros((len(matrix), count * width), array.dtype)
-    padded[:, :columns] = matrix
-    panels = padded.reshape(len(matrix), count, width).transpose(1, 0, 2)
+    padded = np.pad(matrix, ((0, 0), (0, -columns % width)))
+    panels = padded.reshape(len(matrix), padded.shape[1] // width, width).transpose(1, 0, 2)
     packed = constant(weights, np.ascontiguousarray(panels))
     lines = reshape(weights, transpose(weights, packed, (1, 0, 2)), padded.shape)
     whole = SliceDimension(0, len(matrix), 1), SliceDimension(0, columns, 1)

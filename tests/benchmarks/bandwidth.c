@@ -3,42 +3,23 @@
    what is read and written together, so that small sizes measure a cache. Each thread has its part
    of them. */
 #define _DEFAULT_SOURCE
-#include <pthread.h>
+#include "measure.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
-#if defined(__AVX512F__)
-#define VECTOR 64
-#elif defined(__AVX__)
-#define VECTOR 32
-#else
-#define VECTOR 16
-#endif
 #define UNROLL 8
 #define HUGE_PAGE ((size_t)2 << 20)
 #define ROUND_BYTES 4e6 /* a round moves about so many, or all of them once */
 #define LEAST_SECONDS 0.3
 
-typedef float floats __attribute__((vector_size(VECTOR)));
 typedef void move(floats *to, const floats *from, size_t count);
 
-static volatile float sink; /* what is read must be used */
-static pthread_barrier_t barrier;
 static move *moves[2]; /* two ways; the better one counts */
 static size_t count;   /* vectors per thread and array */
 static double bytes;   /* moved per thread and turn */
 static int is_over;
 static double best;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void read_all(floats *to, const floats *from, size_t n)
 {
@@ -115,8 +96,8 @@ static void *measure(void *is_first)
 
 int main(int words, char **arguments)
 {
-    long threads = words == 4 ? strtol(arguments[2], NULL, 10) : 0;
-    if (threads < 1 || threads > 64)
+    unsigned threads = words == 4 ? parse_threads(arguments[2]) : 0;
+    if (!threads)
         return 2;
     int is_read = !strcmp(arguments[1], "read"), is_copy = !strcmp(arguments[1], "copy");
     moves[0] = is_read ? read_all : is_copy ? copy_loop : write_loop;
@@ -124,13 +105,7 @@ int main(int words, char **arguments)
     double share = strtod(arguments[3], NULL) / (double)threads / (is_copy ? 2 : 1);
     count = (size_t)(share / (VECTOR * UNROLL) + 1) * UNROLL;
     bytes = (double)count * VECTOR * (is_copy ? 2 : 1);
-    pthread_t others[64];
-    pthread_barrier_init(&barrier, NULL, (unsigned)threads);
-    for (long n = 1; n < threads; ++n)
-        pthread_create(&others[n], NULL, measure, NULL);
-    measure(&barrier);
-    for (long n = 1; n < threads; ++n)
-        pthread_join(others[n], NULL);
+    run_threads(threads, measure);
     printf("%.6g\n", best * (double)threads);
     return 0;
 }

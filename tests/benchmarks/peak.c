@@ -3,11 +3,9 @@
    or bf16 (dot products of two, four operations); 0 where the processor or the compiler has no such
    instruction. Chains of arithmetic in registers, as many as hide its latency. */
 #define _POSIX_C_SOURCE 200809L
-#include <pthread.h>
+#include "measure.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #elif defined(__ARM_FEATURE_DOTPROD)
@@ -18,26 +16,8 @@
 #define ROUNDS 200
 #define CHAINS 12 /* latency 4 times throughput 2, and some more: 16 registers are enough */
 
-#if defined(__AVX512F__)
-#define VECTOR 64
-#elif defined(__AVX__)
-#define VECTOR 32
-#else
-#define VECTOR 16
-#endif
-typedef float floats __attribute__((vector_size(VECTOR)));
-
-static volatile float sink; /* what is computed must be used */
 static double (*work)(void); /* runs TURNS turns, returns the operations in them */
-static pthread_barrier_t barrier;
 static double best;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 #define EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 
@@ -139,17 +119,11 @@ static void *measure(void *is_first)
 
 int main(int count, char **arguments)
 {
-    long threads = count == 3 ? strtol(arguments[2], NULL, 10) : 0;
-    if (threads < 1 || threads > 64)
+    unsigned threads = count == 3 ? parse_threads(arguments[2]) : 0;
+    if (!threads)
         return 2;
     work = !strcmp(arguments[1], "s8") ? s8 : !strcmp(arguments[1], "bf16") ? bf16 : f32;
-    pthread_t others[64];
-    pthread_barrier_init(&barrier, NULL, (unsigned)threads);
-    for (long n = 1; n < threads; ++n)
-        pthread_create(&others[n], NULL, measure, NULL);
-    measure(&barrier);
-    for (long n = 1; n < threads; ++n)
-        pthread_join(others[n], NULL);
+    run_threads(threads, measure);
     printf("%.6g\n", best * (double)threads);
     return 0;
 }

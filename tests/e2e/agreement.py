@@ -68,6 +68,21 @@ def assert_agrees(example: Example) -> ccodegen.Executable:
     return executable
 
 
+def assert_jit_agrees(
+    function: Callable[..., Any], arguments: Sequence[Array], tolerance: float
+) -> None:
+    """Asserts that `ccodegen.jit` gives what `jax.jit` does, within the tolerance, absolute and
+    relative. With 64-bit types."""
+    import jax
+
+    with jax.enable_x64(True):
+        expected = jax.tree.leaves(jax.jit(function)(*arguments))
+        got = jax.tree.leaves(ccodegen.jit(function)(*arguments))
+    assert len(got) == len(expected)
+    for mine, theirs in zip(got, expected, strict=True):
+        np.testing.assert_allclose(np.asarray(mine), theirs, tolerance, tolerance)
+
+
 def assert_same_tree(expected: Any, got: Any, skipped: Sequence[str] = ()) -> None:
     """Asserts that two pytrees of arrays are alike, save where a path begins with a skipped one."""
     from jax import tree_util

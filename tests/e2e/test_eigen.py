@@ -22,7 +22,7 @@ import jax.scipy.linalg as jsl
 from jax.lax.linalg import SvdAlgorithm
 
 import ccodegen
-from tests.e2e.agreement import Example, assert_agrees
+from tests.e2e.agreement import Example, assert_agrees, assert_jit_agrees
 from tests.e2e.test_linear_algebra import definite, matrix
 from tests.test_export import needs
 
@@ -97,14 +97,8 @@ PROGRAMS: list[tuple[Callable[..., Any], Callable[[Any], list[Array]]]] = [
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize(("function", "arguments"), PROGRAMS)
 def test_program(function: Any, arguments: Any, dtype: Any) -> None:
-    with jax.enable_x64(True):
-        given = arguments(dtype)
-        expected = jax.tree.leaves(jax.jit(function)(*given))
-        got = jax.tree.leaves(ccodegen.jit(function)(*given))
-    assert len(got) == len(expected)
     tolerance = 1e-4 if dtype in (np.float32, np.complex64) else 1e-11
-    for mine, theirs in zip(got, expected, strict=True):
-        np.testing.assert_allclose(np.asarray(mine), theirs, tolerance, tolerance)
+    assert_jit_agrees(function, arguments(dtype), tolerance)
 
 
 def put_together(a: Array) -> Array:

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 
 import ccodegen
+from tests.e2e.agreement import assert_jit_agrees
 
 Array = Any
 TYPES = [np.float32, np.complex128]
@@ -110,14 +111,8 @@ PROGRAMS: list[tuple[Callable[..., Any], Callable[[Any], list[Array]]]] = [
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize(("function", "arguments"), PROGRAMS)
 def test_program(function: Any, arguments: Any, dtype: Any) -> None:
-    with jax.enable_x64(True):
-        given = arguments(dtype)
-        expected = jax.tree.leaves(jax.jit(function)(*given))
-        got = jax.tree.leaves(ccodegen.jit(function)(*given))
-    assert len(got) == len(expected)
     tolerance = 1e-3 if dtype in (np.float32, np.complex64) else 1e-10
-    for mine, theirs in zip(got, expected, strict=True):
-        np.testing.assert_allclose(np.asarray(mine), theirs, tolerance, tolerance)
+    assert_jit_agrees(function, arguments(dtype), tolerance)
 
 
 def test_an_exported_filter_runs_on_a_microcontroller(tmp_path: Path) -> None:

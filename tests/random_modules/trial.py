@@ -72,11 +72,12 @@ class Trial:
 
 def donatable(module: Module) -> tuple[int, ...]:
     """Parameters that have an output of their own shape and layout."""
-    outputs = list(leaves(module.entry.root.shape))
+    outputs = dict(enumerate(leaves(module.entry.root.shape)))
     found = []
     for number, parameter in enumerate(module.entry.parameters):
-        fitting = [o for o in outputs if o == parameter.shape and same_memory(o, parameter.shape)]
+        shape = parameter.shape
+        fitting = [n for n, o in outputs.items() if o == shape and same_memory(o, shape)]
         if fitting:
-            outputs.remove(fitting[0])
+            del outputs[fitting[0]]  # not any equal one: layouts may differ
             found.append(number)
     return tuple(found)
