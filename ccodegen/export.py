@@ -63,7 +63,8 @@ def export(
     The same program and options give the same bytes. Raises InputError for a wrong program, option
     or folder, UnsupportedError for what we cannot compile; then nothing is written.
     """
-    options = checked_options(target, constants, donate, 1, strict)
+    # Two or more make no difference to the code: the caller says how many there are.
+    options = checked_options(target, constants, donate, 2 if threads else 1, strict)
     chosen = options.target
     check_prefix(name)
     built = build(read(source), options)

@@ -30,6 +30,12 @@ ENTRY main {
   ROOT t = (f32[4,16], f32[4,8], f16[3], c64[2], s32[5]) tuple(e, y, half2, cc, twice)
 }
 """
+WIDE = "ENTRY e { x = f32[99999] parameter(0)\n ROOT y = f32[99999] exponential(x) }"
+PRODUCT = """ENTRY e {
+  x = f32[250,300] parameter(0)
+  y = f32[300,190] parameter(1)
+  ROOT r = f32[250,190] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}"""
 WEIGHTS: dict[int | str, Any] = {
     "w": np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
 }
@@ -59,9 +65,9 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
-def test_a_package_for_threads_shares_its_large_loops(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [WIDE, PRODUCT])
+def test_a_package_for_threads_shares_its_large_loops(text: str, tmp_path: Path) -> None:
     needs("gcc", "make")
-    text = "ENTRY e { x = f32[99999] parameter(0)\n ROOT y = f32[99999] exponential(x) }"
     export(text, "x86-64", "wide", tmp_path, threads=True)
     assert "ccg_in_parts(threads, " in (tmp_path / "src/wide.c").read_text()
     assert '#include "ccg_threads.h"' in (tmp_path / "include/wide.h").read_text()
