@@ -120,7 +120,7 @@ def evaluate(
 
 def _zeros(instruction: Instruction) -> Array:
     shape = instruction.array_shape
-    return np.zeros(shape.dimensions, shape.element_type.dtype)
+    return np.zeros(shape.dimensions).astype(shape.element_type.dtype)
 
 
 def _inside(a: RaggedDot, lhs: Array, start: Array, end: Array) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ccodegen.hlo.builder import Builder, module
+from ccodegen.hlo.evaluate import evaluate
 from ccodegen.target import load
 from tests.c_library import CLibrary
 from tests.three_ways import Case, check, module_of, plain_target, prepare
@@ -353,3 +354,20 @@ def test_few_columns_that_are_padded(columns: int) -> None:
     flags = ("-O3", "-march=x86-64-v3")
     library = CLibrary([prepared.built.program], plain_target(), False, ("gcc",), flags)
     prepared.compare(library.run(0, prepared.case.arguments), "compiled")
+
+
+@pytest.mark.parametrize("groups", [0, 2])
+def test_rows_of_no_group_in_a_type_without_zero(groups: int) -> None:
+    """The evaluator took zero bits, which are 2^-127, for what a sum of nothing becomes: NaN."""
+    text = f"""ENTRY e {{
+  x = f8e8m0fnu[5,1] parameter(0)
+  y = f8e8m0fnu[{groups},1,3] parameter(1)
+  sizes = s32[{groups}] parameter(2)
+  ROOT r = f8e8m0fnu[5,3] ragged-dot(x, y, sizes), lhs_contracting_dims={{1}},
+    rhs_contracting_dims={{1}}, lhs_ragged_dims={{0}}, rhs_group_dims={{0}}
+}}"""
+    x, y = (np.ones(shape, ml_dtypes.float8_e8m0fnu) for shape in ((5, 1), (groups, 1, 3)))
+    given = (x, y, np.ones(groups, np.int32))
+    check(text, *given, strict=True)
+    got = evaluate(module_of(text), *given)
+    assert np.isnan(got.astype(np.float32)).sum() == 3 * (5 - groups)
