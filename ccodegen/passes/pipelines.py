@@ -31,6 +31,7 @@ from ccodegen.passes.simplify_movement import simplify_movement
 from ccodegen.passes.thread_random_state import thread_random_state
 from ccodegen.passes.trim_loops import trim_loops
 from ccodegen.passes.unfuse import unfuse
+from ccodegen.passes.use_winograd import use_winograd
 from ccodegen.support.errors import CcodegenError, InternalError
 
 
@@ -92,6 +93,8 @@ SIMPLIFICATION: Pipeline = (
 
 COMPILATION: Pipeline = (
     *SIMPLIFICATION,
+    # Pads by itself, and makes products whose weights are laid out.
+    use_winograd,
     expose_padding,
     # Folding would undo it.
     lay_out_weights,
