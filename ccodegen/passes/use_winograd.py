@@ -144,8 +144,7 @@ class _Writer:
 
         places = [[place(i, j) for j in range(_IN)] for i in range(_IN)]
         transformed = _both_ways(places, self._input_sums)
-        tiles = batch * t[0] * t[1]
-        shape = (1, tiles, features)
+        shape = (1, batch, *t, features)
         return self._concatenate([reshape(origin, v, shape) for v in chain(*transformed)], 0)
 
     def _padded(self, x: Instruction) -> Instruction:
@@ -174,16 +173,15 @@ class _Writer:
 
     def _products(self, tiles: Instruction, filters: Instruction) -> list[list[Instruction]]:
         """The 16 products, each tiles × output features."""
-        count, rows, _ = tiles.array_shape.dimensions
-        features = filters.array_shape.dimensions[-1]
-        shape = tiles.array_shape.with_dimensions((count, rows, features))
-        attributes = Dot((0,), (2,), (0,), (1,))
+        sizes = (*tiles.array_shape.dimensions[:-1], filters.array_shape.dimensions[-1])
+        shape = tiles.array_shape.with_dimensions(sizes)
+        attributes = Dot((0,), (4,), (0,), (1,))
         products = derived(self.origin, "dot", shape, (tiles, filters), attributes)
 
         def product(number: int) -> Instruction:
-            whole = SliceDimension(0, rows), SliceDimension(0, features)
+            whole = [SliceDimension(0, size) for size in sizes[1:]]
             part = slice_of(self.origin, products, (SliceDimension(number, number + 1), *whole))
-            return reshape(self.origin, part, (rows, features))
+            return reshape(self.origin, part, sizes[1:])
 
         return [[product(_IN * i + j) for j in range(_IN)] for i in range(_IN)]
 
