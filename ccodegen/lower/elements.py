@@ -12,8 +12,9 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape, leaves, shape_text
 from ccodegen.loop.builder import Builder, const, index
-from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, If, Index, Load
+from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, If, Index, Load
 from ccodegen.loop.linear import delinearize, linearize
+from ccodegen.loop.simplify import simplify
 from ccodegen.lower.kernel_builder import KernelBuilder, Values
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.control import Conditional
@@ -210,7 +211,11 @@ def either(
     then: Callable[[], Values],
     otherwise: Callable[[], Values],
 ) -> Values:
-    """Selects where neither arm needs statements, else an if that fills variables."""
+    """Selects where neither arm needs statements, else an if that fills variables; one arm alone
+    where the condition is decided."""
+    condition = simplify(condition, builder.ranges)
+    if isinstance(condition, Const):
+        return then() if condition.value else otherwise()
     with builder.block() as then_body:
         then_values = then()
     with builder.block() as else_body:

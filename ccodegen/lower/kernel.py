@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.cse import share_common
+from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.hoist import hoist
-from ccodegen.loop.ir import Buffer, Kernel, Var
+from ccodegen.loop.ir import Buffer, ConstantData, Kernel, Var
 from ccodegen.loop.linear import split_request
 from ccodegen.loop.rebuild import Body, expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
@@ -29,11 +31,18 @@ Plan = Callable[[Work], None]
 _MOST_SPLITS = 64
 
 
-def build_kernel(
-    name: str, job: Job, origin: str
-) -> tuple[Kernel, tuple[Buffer, ...], tuple[Buffer, ...]]:
-    """The kernel; which of the job's buffers its parameters are; and the scratch buffers that it
-    needs beside them, which are its last parameters."""
+@dataclass(frozen=True)
+class Built:
+    """A kernel. Its parameters: those of the job's `buffers`, then scratch memory and tables of its
+    own."""
+
+    kernel: Kernel
+    buffers: tuple[Buffer, ...]
+    scratch: tuple[Buffer, ...]
+    tables: tuple[ConstantData, ...]
+
+
+def build_kernel(name: str, job: Job, origin: str) -> Built:
     splits: dict[str, int] = {}
     while True:
         work = Work(job, splits)
@@ -48,11 +57,15 @@ def build_kernel(
         var, inner = request
         splits[var.name] = inner
     scratch = tuple(b for b in work.scratch if b in used)
-    kernel = join_loops(kernel)
+    tables = tuple(t for t in work.tables if t.buffer in used)
     fresh = work.builder.fresh
+    if _pays_to_cut(job):
+        body = remove_dead(cut_loops(kernel.body, fresh))
+        kernel = Kernel(name, kernel.buffers, body, origin)
+    kernel = join_loops(kernel)
     body = share_common(hoist(name_starts(kernel.body, fresh)), fresh)
     kernel = Kernel(name, kernel.buffers, body, origin)
-    return kernel, buffers[: len(buffers) - len(scratch)], scratch
+    return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
 
 
 def choose_plan(work: Work) -> Plan:
@@ -80,6 +93,13 @@ def is_in_place(job: Job, update: Instruction) -> bool:
     """Whether the output's buffer is the one that operand 0 lies in."""
     buffers = job.inputs.get(update.operands[0], ())
     return buffers == (job.outputs[0].buffer,)
+
+
+def _pays_to_cut(job: Job) -> bool:
+    """Whether loops without conditions on indices are worth more code: where they become vectors,
+    and not in kernels that are long already."""
+    long = any(i.op in HEROES or opdef.get(i.op).lowers_by_nest(i) for i in job.fused)
+    return not long and job.target.machine.vector_elements(4) > 1
 
 
 def _first_split(body: Body, ranges: Mapping[Var, int]) -> tuple[Var, int] | None:

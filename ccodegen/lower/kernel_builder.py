@@ -69,8 +69,8 @@ class KernelBuilder(Builder):
             return index(0)
         inner = self.splits.get(name)
         if isinstance(extent, int) and inner is not None:
-            outer_index = self._axis(f"{name}o", extent // inner, axes)
-            inner_index = self._axis(f"{name}i", inner, axes)
+            outer_index = self._axis(self.fresh(f"{name}o"), extent // inner, axes)
+            inner_index = self._axis(self.fresh(f"{name}i"), inner, axes)
             return apply("add", apply("multiply", outer_index, index(inner)), inner_index)
         var = Var(name)
         axes.append((var, extent))

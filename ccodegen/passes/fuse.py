@@ -24,11 +24,13 @@ def fuse(module: Module, context: PassContext) -> Module:
     Only computations that run as control flow are looked at, not those applied to scalars.
     """
     control = _control_computations(module)
+    target = context.target
+    cuts_loops = target is not None and target.machine.vector_elements(4) > 1
 
     def transform(
         computation: Computation, callees: dict[Computation, Computation]
     ) -> Computation:
-        groups = fusion_groups(computation) if computation in control else []
+        groups = fusion_groups(computation, cuts_loops) if computation in control else []
         return _Outliner(computation, groups, callees).run()
 
     return map_computations(module, transform)

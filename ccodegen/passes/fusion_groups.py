@@ -30,19 +30,25 @@ from ccodegen.passes.fusion_group import (
 
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
 _MOVEMENT = frozenset({"broadcast", "reshape", "transpose", "slice", "reverse", "convert", "copy"})
+# Readers that take each part of a concatenate in a range of their own indices.
+_BY_RANGES = _MOVEMENT | {"concatenate", "pad", "reduce"}
 _MOST_MEMBERS = 400
 # Members that are not straight are evaluated by recursion.
 _MOST_INDIRECT = 64
 _MOST_INPUTS = 24
 _SMALL_CONCATENATE = 1024
+_MOST_CONCATENATED = 8
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
 # double it with each.
 _MOST_PLACES = 6
 
 
-def fusion_groups(computation: Computation) -> list[Group]:
-    """The groups of more than one instruction, their members after what they read."""
-    decider = _Decider(computation)
+def fusion_groups(computation: Computation, cuts_loops: bool = False) -> list[Group]:
+    """The groups of more than one instruction, their members after what they read.
+
+    `cuts_loops`: whether `lower` cuts loops where they come to the next part of a concatenate.
+    """
+    decider = _Decider(computation, cuts_loops)
     for instruction in reversed(computation.instructions):
         if is_fusible(instruction):
             decider.place(instruction)
@@ -54,7 +60,8 @@ def fusion_groups(computation: Computation) -> list[Group]:
 
 
 class _Decider:
-    def __init__(self, computation: Computation) -> None:
+    def __init__(self, computation: Computation, cuts_loops: bool) -> None:
+        self._cuts_loops = cuts_loops
         self._users = computation.users
         self._kept = {computation.root, *computation.side_roots}
         self._groups_with: dict[Instruction, list[Group]] = {}
@@ -144,7 +151,7 @@ class _Decider:
             return self._fits_as_reduce(instruction, group)
         if instruction.op == "dynamic-update-slice":
             return False
-        if instruction.op == "concatenate" and instruction.array_shape.size > _SMALL_CONCATENATE:
+        if instruction.op == "concatenate" and not self._fits_as_parts(instruction, group):
             return False
         readers = [u for u in self._users[instruction] if u in group.members]
         return all(self._may_read(u, instruction, group) for u in readers)
@@ -162,6 +169,24 @@ class _Decider:
         if any(result_dimensions(r) not in rows.output_dimensions for r in group.roots):
             return False
         return self._reads_by_rows(reduce, group, rows)
+
+    def _fits_as_parts(self, concatenate: Instruction, group: Group) -> bool:
+        """Whether an element may ask in which operand it lies: where there are few elements, or
+        where loops are cut so that none asks."""
+        if concatenate.array_shape.size <= _SMALL_CONCATENATE:
+            return True
+        if not self._cuts_loops or len(concatenate.operands) > _MOST_CONCATENATED:
+            return False
+        pending, seen = [concatenate], {concatenate}
+        while pending:
+            for user in self._users[pending.pop()]:
+                if user not in group.members or user in seen:
+                    continue
+                if user.op not in _BY_RANGES and not opdef.get(user.op).elementwise:
+                    return False
+                seen.add(user)
+                pending.append(user)
+        return True
 
     def _reads_by_rows(self, reduce: Instruction, group: Group, rows: Rows) -> bool:
         """Whether all that the group computes from the reduce is per row, or spread over rows."""

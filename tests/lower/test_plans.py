@@ -83,6 +83,28 @@ KERNELS = {
     "concatenate": """x = f32[3,4] parameter(0)  y = f32[3,0] parameter(1)
       z = f32[3,5] parameter(2)  n = f32[3,5] negate(z)
       c = f32[3,9] concatenate(x, y, n), dimensions={1}  ROOT e = f32[3,9] exponential(c)""",
+    "a roll of each dimension": """x = f32[40,33] parameter(0)
+      a = f32[1,33] slice(x), slice={[39:40], [0:33]}  b = f32[39,33] slice(x),
+        slice={[0:39], [0:33]}  u = f32[40,33] concatenate(a, b), dimensions={0}
+      c = f32[40,30] slice(x), slice={[0:40], [3:33]}  d = f32[40,3] slice(x),
+        slice={[0:40], [0:3]}  l = f32[40,33] concatenate(c, d), dimensions={1}
+      s = f32[40,33] add(u, l)  ROOT r = f32[40,33] subtract(s, x)""",
+    "a ring of padding read by its neighbours": """x = f32[33,40] parameter(0)
+      z = f32[] constant(-2)  e = f32[33,40] exponential(x)
+      p = f32[35,42] pad(e, z), padding=1_1x1_1
+      u = f32[33,40] slice(p), slice={[0:33], [1:41]}
+      l = f32[33,40] slice(p), slice={[1:34], [2:42]}  ROOT r = f32[33,40] add(u, l)""",
+    "reduces of a concatenate": """x = f32[30,25] parameter(0)  y = f32[30,40] parameter(1)
+      z = f32[] constant(0)  n = f32[30,40] negate(y)
+      c = f32[30,65] concatenate(x, n), dimensions={1}
+      s = f32[30] reduce(c, z), dimensions={1}, to_apply=add
+      b = f32[30,65] broadcast(s), dimensions={0}  ROOT d = f32[30,65] add(c, b)""",
+    "columns of a concatenate": """x = f32[30,25] parameter(0)  y = f32[30,40] parameter(1)
+      z = f32[] constant(0)  c = f32[30,65] concatenate(x, y), dimensions={1}
+      ROOT s = f32[65] reduce(c, z), dimensions={0}, to_apply=add""",
+    "a transposed concatenate of four": """x = f32[9,40] parameter(0)  y = f32[3,40] parameter(1)
+      z = f32[40,27] parameter(2)  c = f32[27,40] concatenate(x, y, y, x, y), dimensions={0}
+      t = f32[40,27] transpose(c), dimensions={1,0}  ROOT m = f32[40,27] multiply(t, z)""",
     "concatenate of much": """x = f32[300,3] parameter(0)  y = f32[200,3] parameter(1)
       n = f32[200,3] negate(y)  ROOT c = f32[500,3] concatenate(x, n), dimensions={0}""",
     "update": """x = f32[5,7] parameter(0)  u = f32[2,3] parameter(1)  i = s32[] parameter(2)

@@ -7,8 +7,10 @@ from collections import Counter
 import pytest
 
 from ccodegen.hlo.ir import Module
+from ccodegen.passes.context import PassContext
 from ccodegen.passes.fuse import fuse
 from ccodegen.passes.pipelines import COMPILATION, run
+from ccodegen.target import load
 from tests.passes.checking import DEFAULT, canonical, module, rewrites, same_bits
 
 _ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = add(a, b) }\n"
@@ -200,3 +202,26 @@ def test_code_does_not_double_with_each_level() -> None:
     ]
     program = module(f"v0 = f32[8] parameter(0)\n{''.join(levels)}ROOT y = f32[8] negate(v10)")
     assert 3 <= len(kernels(fuse(program, DEFAULT))) <= 10
+
+
+VECTORS = PassContext(target=load("x86-64"))
+
+
+def test_a_large_concatenate_is_read_by_ranges() -> None:
+    program = module(
+        "x = f32[64,64] parameter(0)  a = f32[1,64] slice(x), slice={[63:64], [0:64]}\n"
+        "b = f32[63,64] slice(x), slice={[0:63], [0:64]}\n"
+        "c = f32[64,64] concatenate(a, b), dimensions={0}  ROOT d = f32[64,64] subtract(c, x)"
+    )
+    assert kernels(fuse(program, VECTORS)) == ["kLoop"]
+    assert kernels(fuse(program, PassContext(target=load("cortex-m4")))) == ["kLoop", "subtract"]
+
+
+def test_a_large_concatenate_is_there_for_who_reads_it_anywhere() -> None:
+    program = module(
+        "x = f32[64,64] parameter(0)  i = s32[] parameter(1)  z = s32[] constant(0)\n"
+        "c = f32[128,64] concatenate(x, x), dimensions={0}  n = f32[128,64] negate(c)\n"
+        "d = f32[64,64] dynamic-slice(n, i, z), dynamic_slice_sizes={64,64}\n"
+        "ROOT e = f32[64,64] subtract(d, x)"
+    )
+    assert kernels(fuse(program, VECTORS)) == ["concatenate", "kLoop"]

@@ -1,0 +1,136 @@
+"""Loops are cut in pieces where a condition on their index changes, so that no piece asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from ccodegen.loop.affine import Affine, affine
+from ccodegen.loop.conditions import NEGATED
+from ccodegen.loop.ir import INDEX, Apply, Const, For, If, Load, Stmt, Var
+from ccodegen.loop.parts import parts
+from ccodegen.loop.ranges import Interval, Ranges
+from ccodegen.loop.rebuild import Body, expressions, statements
+from ccodegen.loop.rename import renamed, stem
+from ccodegen.loop.simplify_body import simplify_body
+
+_MOST_PIECES = 64
+# What a 3 x 3 x 3 division of a stencil over three dimensions takes.
+_MOST_PARTS = 1000
+
+
+def cut_loops(body: Body, fresh: Callable[[str], str]) -> Body:
+    """Statements of equal effect with fewer conditions on loop indices.
+
+    Before: `for i < 9 { y[i] = select(i < 8, x[i + 1], x[0]) }`. After: `for i < 8 { y[i] =
+    x[i + 1] }; y[8] = x[0]`. The pieces run in the order of the turns, each over its own range.
+    A loop whose pieces would be much code stays whole, and the loops in it are looked at alone.
+    `fresh` gives names that the kernel does not have yet, after a hint.
+    """
+    return _Cutter(fresh).block(body, {})
+
+
+class _Cutter:
+    def __init__(self, fresh: Callable[[str], str]) -> None:
+        self._fresh = fresh
+
+    def block(self, body: Body, ranges: Ranges) -> Body:
+        result: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case For():
+                    result += self._loop(statement, ranges)
+                case If(condition, then, orelse):
+                    arms = self.block(then, ranges), self.block(orelse, ranges)
+                    result.append(If(condition, *arms))
+                case _:
+                    result.append(statement)
+        return tuple(result)
+
+    def _loop(self, loop: For, ranges: Ranges) -> Body:
+        if not isinstance(loop.extent, int):
+            return (replace(loop, body=self.block(loop.body, ranges)),)
+        starts = _starts(loop, ranges)
+        if 1 < len(starts) <= _MOST_PIECES:
+            pieces = self._pieces(loop, starts, ranges)
+            if _size(pieces) <= max(_MOST_PARTS, _size((loop,))):
+                return pieces
+        inner = {**ranges, loop.var: loop.extent}
+        return (replace(loop, body=self.block(loop.body, inner)),)
+
+    def _pieces(self, loop: For, starts: list[int], ranges: Ranges) -> Body:
+        assert isinstance(loop.extent, int)
+        result: list[Stmt] = []
+        for start, end in pairwise([*starts, loop.extent]):
+            piece = simplify_body(self._piece(loop, start, end), ranges)
+            result += self.block(piece, ranges)
+        return tuple(result)
+
+    def _piece(self, loop: For, start: int, end: int) -> Body:
+        """The turns from start to end, with names of its own."""
+        if start == 0:
+            return (replace(loop, extent=end),)
+        var = Var(self._fresh(stem(loop.var.name)))
+        index = Apply("add", (var, Const(INDEX, start)), INDEX)
+        body = renamed(loop.body, self._fresh, {loop.var: index})
+        return (For(var, end - start, body, loop.kind),)
+
+
+def _size(body: Body) -> int:
+    """How much code: operators and loads, without index arithmetic."""
+    found = (part for e in expressions(body) for part in parts(e))
+    return sum(isinstance(p, Apply | Load) and p.type is not INDEX for p in found)
+
+
+def _starts(loop: For, ranges: Ranges) -> list[int]:
+    """Where the pieces of a loop begin: between two of them a condition is decided in one."""
+    assert isinstance(loop.extent, int)
+    inside = {**ranges, **{s.var: _reach(s) for s in statements((loop,)) if isinstance(s, For)}}
+    found = {0}
+    for condition in _conditions(loop.body):
+        found.update(v for v in _changes(condition, loop.var, inside) if 0 < v < loop.extent)
+    return sorted(found)
+
+
+def _reach(loop: For) -> int | Interval:
+    return loop.extent if isinstance(loop.extent, int) else Interval(low=0)
+
+
+def _conditions(body: Body) -> Iterator[Apply]:
+    """The comparisons of indices that decide what is evaluated or run."""
+    pending = [s.condition for s in statements(body) if isinstance(s, If)]
+    pending += [
+        part.arguments[0]
+        for expr in expressions(body)
+        for part in parts(expr)
+        if isinstance(part, Apply) and part.operator == "select"
+    ]
+    while pending:
+        condition = pending.pop()
+        if not isinstance(condition, Apply):
+            continue
+        if condition.operator in ("and", "or", "not"):
+            pending += condition.arguments
+        elif condition.operator in NEGATED and condition.arguments[0].type is INDEX:
+            yield condition
+
+
+def _changes(condition: Apply, var: Var, ranges: Ranges) -> Iterator[int]:
+    """The values of a variable from which on a condition is decided, or is not any more,
+    whatever the other variables are."""
+    a, b = map(affine, condition.arguments)
+    slope = (a - b).terms.get(var, 0)
+    if not slope:
+        return
+    upwards = a - b if slope > 0 else b - a
+    rest = (upwards - Affine({var: abs(slope)})).bounds(ranges)
+    if not rest.is_finite:
+        return
+    if condition.operator in ("compare-eq", "compare-ne"):
+        firsts = rest.high, rest.low - 1
+    else:
+        asks_above_zero = (condition.operator in ("compare-gt", "compare-le")) == (slope > 0)
+        firsts = rest.high - asks_above_zero, rest.low - asks_above_zero
+    for first in firsts:
+        yield -(int(first) // abs(slope))
