@@ -1,7 +1,8 @@
-/* Vectors of floats as wide as a register, by the compiler's extension.
+/* Vectors of elements as wide as a register, by the compiler's extension.
 
    CCG_VECTOR_BYTES is their size, 0 where there are none: code that uses them has a portable body
-   beside it. Arithmetic is that of the elements, each by itself. */
+   beside it. Arithmetic is that of the elements, each by itself. Integers are unsigned, as these
+   wrap: both signs have the same sums and products modulo 2^32. */
 #ifndef CCG_VECTOR_H
 #define CCG_VECTOR_H
 
@@ -22,11 +23,14 @@
 #if CCG_VECTOR_BYTES
 typedef float ccg_vector_f32 __attribute__((vector_size(CCG_VECTOR_BYTES)));
 typedef double ccg_vector_f64 __attribute__((vector_size(CCG_VECTOR_BYTES)));
-/* The same in memory, aligned like one element. */
+typedef uint32_t ccg_vector_u32 __attribute__((vector_size(CCG_VECTOR_BYTES)));
+/* The same in memory, aligned like one element; u32 like narrower integers in its place. */
 typedef float ccg_stored_f32
     __attribute__((vector_size(CCG_VECTOR_BYTES), aligned(4), may_alias));
 typedef double ccg_stored_f64
     __attribute__((vector_size(CCG_VECTOR_BYTES), aligned(8), may_alias));
+typedef uint32_t ccg_stored_u32
+    __attribute__((vector_size(CCG_VECTOR_BYTES), aligned(1), may_alias));
 
 CCG_INLINE ccg_vector_f32 ccg_load_f32(const float *p)
 {
@@ -36,6 +40,11 @@ CCG_INLINE ccg_vector_f32 ccg_load_f32(const float *p)
 CCG_INLINE ccg_vector_f64 ccg_load_f64(const double *p)
 {
     return *(const ccg_stored_f64 *)p;
+}
+
+CCG_INLINE ccg_vector_u32 ccg_load_u32(const void *p)
+{
+    return *(const ccg_stored_u32 *)p;
 }
 
 CCG_INLINE void ccg_store_f32(float *p, ccg_vector_f32 x)
@@ -48,6 +57,11 @@ CCG_INLINE void ccg_store_f64(double *p, ccg_vector_f64 x)
     *(ccg_stored_f64 *)p = x;
 }
 
+CCG_INLINE void ccg_store_u32(void *p, ccg_vector_u32 x)
+{
+    *(ccg_stored_u32 *)p = x;
+}
+
 /* x in every element: x - 0 is x, -0 and NaN included. */
 CCG_INLINE ccg_vector_f32 ccg_splat_f32(float x)
 {
@@ -57,6 +71,11 @@ CCG_INLINE ccg_vector_f32 ccg_splat_f32(float x)
 CCG_INLINE ccg_vector_f64 ccg_splat_f64(double x)
 {
     return x - (ccg_vector_f64){0};
+}
+
+CCG_INLINE ccg_vector_u32 ccg_splat_u32(uint32_t x)
+{
+    return x - (ccg_vector_u32){0};
 }
 #endif
 

@@ -1,7 +1,9 @@
-"""Writes the headers of register tiles: a function per element type, rows and columns.
+"""Writes the headers of register tiles: a function per element types, rows and columns.
 
 The name says it all: ccg_tile_f32_8x32.h has `ccg_tile_f32_8x32(sums, lhs, rhs, lhs_offset,
 row_step, depth_step, rhs_offset, depth)`, whose sums fill vector registers over the whole depth.
+Both matrices and the sums are of the one type; ccg_tile_s8_u8_8x32 has a left matrix of s8, a right
+one of u8, and u32 sums, which take as many products at a time as such elements fill a sum.
 """
 
 from __future__ import annotations
@@ -12,8 +14,11 @@ from dataclasses import dataclass
 from ccodegen.emit.render import render
 from ccodegen.support.errors import InternalError
 
-_NAME = re.compile(r"(ccg_tile_(f32|f64)_([1-9]\d?)x([1-9]\d{0,2}))\.h")
-_TYPES = {"f32": ("float", 4), "f64": ("double", 8)}
+_KINDS = r"f32|f64|u32|s16_s16|[su]8_[su]8"
+_NAME = re.compile(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}}))\.h")
+_TYPES = {"f32": ("float", 4), "f64": ("double", 8), "u32": ("uint32_t", 4)}
+_NARROW_TYPES = {"s8": ("int8_t", 1), "u8": ("uint8_t", 1), "s16": ("int16_t", 2)}
+_SUM_BYTES = 4  # of narrow elements
 _WIDTHS = (64, 32, 16)  # bytes of a vector register
 # With the operands these fill 32 registers; more sums than that would live in memory.
 _MOST_ACCUMULATORS = 28
@@ -30,24 +35,46 @@ class _Row:
 
 @dataclass(frozen=True)
 class _VectorBody:
-    """The body for one width of registers. `columns`: where each vector of a row begins."""
+    """The body for one width of registers. `columns`: where each vector of a row begins, in a row
+    of the panel; `excesses`: names of what is to be subtracted from the sums of each."""
 
     bytes: int
     columns: tuple[int, ...]
     rows: tuple[_Row, ...]
+    excesses: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class _TileView:
     name: str
     guard: str
-    type: str
-    suffix: str
     columns: int
     rows: int
     size: int
     vector_bodies: tuple[_VectorBody, ...]
     portable_rows: tuple[_Row, ...]
+
+
+@dataclass(frozen=True)
+class _PlainView(_TileView):
+    """All of one type."""
+
+    type: str
+    suffix: str
+
+
+@dataclass(frozen=True)
+class _GroupView(_TileView):
+    """`group` elements of the depth lie together. `panel_step`: elements of the right matrix from
+    group to group; `dot`: the function that adds products of groups; `flip`: the constant that it
+    asks for, if it does."""
+
+    left: str
+    right: str
+    group: int
+    panel_step: int
+    dot: str
+    flip: str
 
 
 def is_tile(name: str) -> bool:
@@ -60,30 +87,61 @@ def header_text(name: str) -> str:
     match = _NAME.fullmatch(name)
     if match is None:
         raise InternalError(f"{name} is no header of a tile")
-    function, suffix, rows, columns = match[1], match[2], int(match[3]), int(match[4])
-    c_type, element_bytes = _TYPES[suffix]
-    bodies = [_vector_body(rows, columns, width, element_bytes) for width in _WIDTHS]
-    view = _TileView(
+    function, kind, rows, columns = match[1], match[2], int(match[3]), int(match[4])
+    if kind in _TYPES:
+        return render("tile.h.j2", _plain_view(function, kind, rows, columns))
+    return render("group_tile.h.j2", _group_view(function, kind, rows, columns))
+
+
+def _plain_view(function: str, kind: str, rows: int, columns: int) -> _PlainView:
+    c_type, element_bytes = _TYPES[kind]
+    return _PlainView(
         name=function,
         guard=f"{function.upper()}_H",
         type=c_type,
-        suffix=suffix,
+        suffix=kind,
         columns=columns,
         rows=rows,
         size=rows * columns,
-        vector_bodies=tuple(body for body in bodies if body is not None),
+        vector_bodies=_vector_bodies(rows, columns, element_bytes, group=1),
         portable_rows=_rows(rows, columns, (0,)),
     )
-    return render("tile.h.j2", view)
 
 
-def _vector_body(rows: int, columns: int, width: int, element_bytes: int) -> _VectorBody | None:
-    """The body for registers of `width` bytes; None where the tile does not fit them."""
-    lanes = width // element_bytes
-    if columns % lanes or rows * (columns // lanes) > _MOST_ACCUMULATORS:
-        return None
-    starts = tuple(range(0, columns, lanes))
-    return _VectorBody(width, starts, _rows(rows, columns, starts))
+def _group_view(function: str, kind: str, rows: int, columns: int) -> _GroupView:
+    (left, element_bytes), (right, _) = (_NARROW_TYPES[part] for part in kind.split("_"))
+    group = _SUM_BYTES // element_bytes
+    return _GroupView(
+        name=function,
+        guard=f"{function.upper()}_H",
+        left=left,
+        right=right,
+        group=group,
+        panel_step=columns * group,
+        dot=f"ccg_dot_{kind}",
+        flip=f"CCG_FLIP_{kind}" if element_bytes == 1 else "",
+        columns=columns,
+        rows=rows,
+        size=rows * columns,
+        vector_bodies=_vector_bodies(rows, columns, _SUM_BYTES, group),
+        portable_rows=_rows(rows, columns, (0,)),
+    )
+
+
+def _vector_bodies(
+    rows: int, columns: int, sum_bytes: int, group: int
+) -> tuple[_VectorBody, ...]:
+    """A body for each width of registers that the tile fits."""
+    bodies = []
+    for width in _WIDTHS:
+        lanes = width // sum_bytes
+        if columns % lanes or rows * (columns // lanes) > _MOST_ACCUMULATORS:
+            continue
+        starts = tuple(range(0, columns, lanes))
+        places = tuple(start * group for start in starts)
+        excesses = tuple(f"excess{n}" for n in range(len(starts)))
+        bodies.append(_VectorBody(width, places, _rows(rows, columns, starts), excesses))
+    return tuple(bodies)
 
 
 def _rows(rows: int, columns: int, starts: tuple[int, ...]) -> tuple[_Row, ...]:

@@ -57,10 +57,12 @@ def _tile(rows: int, columns: int) -> Effect:
         sums, lhs, rhs = (a.reshape(-1) for a in arrays)
         offset, row_step, depth_step, rhs_offset, depth = map(int, scalars)
         total = np.zeros((rows, columns), sums.dtype)
+        group = sums.itemsize // lhs.itemsize  # elements of the depth side by side
         for k in range(depth):
-            left = lhs[offset + np.arange(rows) * row_step + k * depth_step]
-            right = rhs[rhs_offset + k * columns : rhs_offset + (k + 1) * columns]
-            total += left[:, None] * right[None, :]
+            turn, part = divmod(k, group)
+            left = lhs[offset + np.arange(rows) * row_step + turn * depth_step + part]
+            right = rhs[rhs_offset + (turn * columns + np.arange(columns)) * group + part]
+            total += left.astype(sums.dtype)[:, None] * right.astype(sums.dtype)[None, :]
         sums[:] = total.reshape(-1)
 
     return effect

@@ -3,6 +3,9 @@
 The right one in panels as wide as a tile, panel after panel, each with its rows one after the
 other; the left one in panels as high as a tile, each with its columns one after the other. Where
 an operand lies in memory in such an order, or the left one in constant steps, it is read in place.
+
+Where a tile takes a group of the depth at a time, `row` and `column` of this are those of a matrix
+of groups: the elements of a group lie side by side, and zeros fill up the last one.
 """
 
 from __future__ import annotations
@@ -13,11 +16,13 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.builder import apply, index
+from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import stride_along
+from ccodegen.ops.register_tile import RegisterTile
+from ccodegen.support.element_type import ElementType
 
 _ZERO = index(0)
 _CACHE_LINE = 64  # bytes
@@ -43,12 +48,14 @@ Pack: TypeAlias = Callable[[Index, Expr, Expr, int], Panel]
 
 
 class Packer:
-    """Packs the panels of one product; `rows` and `columns` are those of a tile."""
+    """Packs the panels of one product. `depth`: that of panels, a multiple of a group."""
 
-    def __init__(self, product: Product, rows: int, columns: int) -> None:
-        self._product, self._rows, self._columns = product, rows, columns
+    def __init__(self, product: Product, tile: RegisterTile) -> None:
+        self._product, self._tile = product, tile
+        self._rows, self._columns, self._group = tile.rows, tile.columns, tile.group
         self._builder = product.work.builder
         self._m, self._n, self._k = product.shape.sizes
+        self.depth = -(-self._k // tile.group) * tile.group
         self._left: Buffer | None = None
         self._right: Buffer | None = None
 
@@ -57,42 +64,74 @@ class Packer:
         lhs(number * rows + i, k), zero beyond the last row. The order is that of the operand in
         memory: row after row, or depth after depth where rows lie side by side."""
         height, shape = self._rows, self._product.shape
-        row_step, depth_step = (1, height) if self._rows_lie_side_by_side(batch) else (self._k, 1)
-        row_step += _CACHE_LINE // self._product.type.bytes if self._collides(row_step) else 0
-        size = height * max(row_step, self._k)
-        self._left = self._left or self._scratch(places * size)
+        by_rows = self._group > 1 or not self._rows_lie_side_by_side(batch)
+        row_step, depth_step = (self.depth, 1) if by_rows else (1, height)
+        row_step += _CACHE_LINE // self._tile.left.bytes if self._collides(row_step) else 0
+        size = height * max(row_step, self.depth)
+        self._left = self._left or self._scratch(self._tile.left, places * size)
         buffer, offset = self._left, times(place, size)
         inside = self.rest(self._m, times(number, height), height)
 
-        def store(i: Expr, depth: Index, value: Expr) -> None:
-            at = plus(times(i, row_step), times(linearize(depth, shape.depth), depth_step))
+        def store(i: Expr, depth: Expr, value: Expr) -> None:
+            at = plus(times(i, row_step), times(depth, depth_step))
             self._builder.store(buffer, (plus(offset, at),), value)
 
+        zero = const(self._tile.left, 0)
         with self._builder.loop(inside, "i") as i:
             row = self.row(plus(times(number, height), i))
             row = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row)
             with self._depth_loops(depth_step) as depth:
-                store(i, depth, self._product.lhs(batch, row, depth))
-        with self._missing(inside, height) as i, self._depth_loops(depth_step) as depth:
-            store(i, depth, self._product.zero)
-        return Panel(buffer, offset, row_step, depth_step)
+                store(i, linearize(depth, shape.depth), self._product.lhs(batch, row, depth))
+            for rest in range(self._k, self.depth):
+                store(i, index(rest), zero)
+        kind = LoopKind.VECTOR if depth_step == 1 else LoopKind.SERIAL
+        with self._missing(inside, height) as i, self._builder.loop(self.depth, "k", kind) as k:
+            store(i, k, zero)
+        return Panel(buffer, offset, row_step, depth_step * self._group)
 
     def right(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
         """Packs the panel of this number into one of `places` places; its element (k, j) is
         rhs(k, number * columns + j), zero beyond the last column."""
-        width, size = self._columns, self._k * self._columns
-        self._right = self._right or self._scratch(places * size)
-        buffer, shape, offset = self._right, self._product.shape, times(place, size)
+        step, size = self._columns * self._group, self.depth * self._columns
+        self._right = self._right or self._scratch(self._tile.right, places * size)
+        offset, shape = times(place, size), self._product.shape
+
+        def fill(turn: Expr, depths: Sequence[Index]) -> None:
+            start = plus(offset, times(turn, step))
+            self._fill_group(batch, number, start, depths)
+
+        if self._group == 1:
+            with self._builder.loops(shape.depth, "k") as depth:
+                fill(linearize(depth, shape.depth), [depth])
+        else:
+            whole, part = divmod(self._k, self._group)
+            with self._builder.loop(whole, "k") as turn:
+                fill(turn, self._depths(turn, self._group))
+            if part:
+                fill(index(whole), self._depths(index(whole), part))
+        return Panel(self._right, offset, step, 1)
+
+    def _depths(self, turn: Expr, count: int) -> list[Index]:
+        """The first `count` of a group."""
+        first = times(turn, self._group)
+        return [self._depth(plus(first, index(n))) for n in range(count)]
+
+    def _fill_group(
+        self, batch: Index, number: Expr, start: Expr, depths: Sequence[Index]
+    ) -> None:
+        """Packs of every column in the panel the elements at these depths, zeros behind them."""
+        assert self._right is not None
+        width, group, zero = self._columns, self._group, const(self._tile.right, 0)
         inside = self.rest(self._n, times(number, width), width)
-        with self._builder.loops(shape.depth, "k") as depth:
-            start = plus(offset, times(linearize(depth, shape.depth), width))
-            with self._builder.loop(inside, "j", LoopKind.VECTOR) as j:
-                column = self.column(plus(times(number, width), j))
-                value = self._product.rhs(batch, depth, column)
-                self._builder.store(buffer, (plus(start, j),), value)
-            with self._missing(inside, width) as j:
-                self._builder.store(buffer, (plus(start, j),), self._product.zero)
-        return Panel(buffer, offset, width, 1)
+        with self._builder.loop(inside, "j", LoopKind.VECTOR) as j:
+            column = self.column(plus(times(number, width), j))
+            values = [self._product.rhs(batch, depth, column) for depth in depths]
+            values += [zero] * (group - len(values))
+            for n, value in enumerate(values):
+                at = plus(plus(start, times(j, group)), index(n))
+                self._builder.store(self._right, (at,), value)
+        with self._missing(times(inside, group), width * group) as j:
+            self._builder.store(self._right, (plus(start, j),), zero)
 
     def all(self, pack: Pack, batch: Index, count: int) -> Panels:
         """Packs as many panels, each at the place of its number."""
@@ -109,6 +148,8 @@ class Packer:
         if steps is None or self._m < self._rows:
             return None
         buffer, row_step, depth_step = steps
+        if self._group > 1 and (depth_step != 1 or self.depth != self._k):
+            return None
 
         def panel(number: Expr) -> Panel:
             first: Expr = times(number, self._rows)
@@ -119,25 +160,28 @@ class Packer:
                 first = apply("minimum", first, last)
             zero = self._depth(index(0))
             offset = _position(self._product.lhs(batch, self.row(first), zero))
-            return Panel(buffer, offset, row_step, depth_step, before)
+            return Panel(buffer, offset, row_step, depth_step * self._group, before)
 
         return panel
 
     def right_in_place(self, batch: Index) -> Panels | None:
         """The right matrix where it lies in memory in such panels, as weights do."""
-        width = self._columns
+        width, step = self._columns, self._columns * self._group
         count = -(-self._n // width)
 
-        def element(number: Expr, k: Expr, j: Expr) -> Expr:
+        def element(number: Expr, turn: Expr, place: Expr) -> Expr:
+            """Of panel `number` in group `turn` of the depth."""
+            j, n = delinearize(place, (width, self._group), self._builder.ranges)
             column = self.column(plus(times(number, width), j))
-            return self._product.rhs(batch, self._depth(k), column)
+            return self._product.rhs(batch, self._depth(plus(times(turn, self._group), n)), column)
 
         with self._builder.block(), self._builder.loop(count, "jt") as jt:
-            steps = self._steps(self._k, width, lambda k, j: element(jt, k, j), also=(jt,))
-        if steps is None or steps[1:] != (width, 1):
+            turns = self.depth // self._group
+            steps = self._steps(turns, step, lambda k, at: element(jt, k, at), also=(jt,))
+        if steps is None or steps[1:] != (step, 1):
             return None
         zero = index(0)
-        return lambda number: Panel(steps[0], _position(element(number, zero, zero)), width, 1)
+        return lambda number: Panel(steps[0], _position(element(number, zero, zero)), step, 1)
 
     def row(self, linear: Expr) -> Index:
         return delinearize(linear, self._product.shape.rows, self._builder.ranges)
@@ -197,10 +241,10 @@ class Packer:
 
     def _collides(self, step: int) -> bool:
         """Whether rows that far apart share few places in a first-level cache."""
-        return step * self._product.type.bytes % _COLLIDING == 0
+        return step * self._tile.left.bytes % _COLLIDING == 0
 
-    def _scratch(self, size: int) -> Buffer:
-        return self._product.work.new_scratch(self._product.type, (size,))
+    def _scratch(self, element_type: ElementType, size: int) -> Buffer:
+        return self._product.work.new_scratch(element_type, (size,))
 
 
 def times(expr: Expr, factor: int) -> Expr:

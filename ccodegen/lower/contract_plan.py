@@ -15,6 +15,7 @@ from ccodegen.lower.contract_loops import (
 from ccodegen.lower.contract_tiles import contract_in_tiles
 from ccodegen.lower.job import Work
 from ccodegen.lower.product import Product
+from ccodegen.ops.contraction import accumulator_type
 from ccodegen.ops.register_tile import register_tile
 
 HEROES = ("dot", "convolution")
@@ -25,11 +26,12 @@ _LEAST_COLUMNS = 4
 
 def contract_plan(work: Work, hero: Instruction) -> None:
     """Tiles where packing pays; else vectors along what lies side by side in memory."""
-    product = Product(work, hero)
     tile = register_tile(hero, work.job.target)
     if tile is not None:
-        contract_in_tiles(product, tile)
+        contract_in_tiles(Product(work, hero, tile.left, tile.right), tile)
         return
+    accumulator = accumulator_type(hero)
+    product = Product(work, hero, accumulator, accumulator)
     shape = product.shape
     if work.job.target.machine.vector_elements(product.type.bytes) == 1:
         contract_plainly(product)

@@ -15,6 +15,7 @@ from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.lower.contract_panels import Packer, Panel, plus, times
 from ccodegen.lower.product import Product
+from ccodegen.ops.fold import converted
 from ccodegen.ops.register_tile import RegisterTile
 
 # Parts to share among threads: several each, as some cores are slower.
@@ -31,8 +32,8 @@ class _Tiles:
     def __init__(self, product: Product, tile: RegisterTile) -> None:
         self._product, self._tile = product, tile
         self._builder = product.work.builder
-        self._packer = Packer(product, tile.rows, tile.columns)
-        self._m, self._n, self._k = product.shape.sizes
+        self._packer = Packer(product, tile)
+        self._m, self._n, _ = product.shape.sizes
 
     def write(self, batch: Index) -> None:
         """The nest of one batch."""
@@ -70,7 +71,7 @@ class _Tiles:
         it, jt = tile
         rows, columns = self._tile.rows, self._tile.columns
         builder, packer = self._builder, self._packer
-        sums = builder.local(self._product.type, (rows * columns,), "sums")
+        sums = builder.local(self._tile.sums, (rows * columns,), "sums")
         builder.emit(self._call(sums, left, right))
         first = times(it, rows)
         with builder.loop(packer.rest(self._m, first, rows), "i") as i:
@@ -79,13 +80,12 @@ class _Tiles:
             with builder.loop(rest, "j", LoopKind.VECTOR) as j:
                 place = plus(times(plus(left.before, i), columns), j)
                 column = packer.column(plus(times(jt, columns), j))
-                total = Load(sums, builder.simplify((place,)))
+                total = converted(Load(sums, builder.simplify((place,))), self._product.type)
                 self._product.finish(batch, row, column, total)
 
     def _call(self, sums: Buffer, left: Panel, right: Panel) -> CallC:
         """tile(sums, lhs, rhs, lhs offset, step per row, step along depth, rhs offset, depth)."""
-        tile = self._tile
-        name = f"ccg_tile_{self._product.type.text}_{tile.rows}x{tile.columns}"
+        name, depth = self._tile.function, index(self._packer.depth)
         steps = (index(left.row_step), index(left.column_step))
-        scalars = self._builder.simplify((left.offset, *steps, right.offset, index(self._k)))
+        scalars = self._builder.simplify((left.offset, *steps, right.offset, depth))
         return CallC(name, f"{name}.h", (sums, left.buffer, right.buffer), scalars)

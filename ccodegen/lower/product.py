@@ -21,10 +21,13 @@ from ccodegen.support.element_type import ElementType
 
 @dataclass(frozen=True)
 class Product:
-    """The hero of a contraction kernel, with access to the elements of both matrices."""
+    """The hero of a contraction kernel, with access to the elements of both matrices, which are
+    converted to the types given."""
 
     work: Work
     hero: Instruction
+    left_type: ElementType
+    right_type: ElementType
 
     @cached_property
     def shape(self) -> Contraction:
@@ -32,7 +35,7 @@ class Product:
 
     @cached_property
     def type(self) -> ElementType:
-        """Of the accumulator, to which the elements of both matrices are converted."""
+        """Of the accumulator."""
         return accumulator_type(self.hero)
 
     @property
@@ -40,10 +43,10 @@ class Product:
         return const(self.type, 0)
 
     def lhs(self, batch: Index, row: Index, depth: Index) -> Expr:
-        return self._entry(0, self.shape.lhs_index(batch, row, depth))
+        return self._entry(0, self.shape.lhs_index(batch, row, depth), self.left_type)
 
     def rhs(self, batch: Index, depth: Index, column: Index) -> Expr:
-        return self._entry(1, self.shape.rhs_index(batch, depth, column))
+        return self._entry(1, self.shape.rhs_index(batch, depth, column), self.right_type)
 
     def finish(self, batch: Index, row: Index, column: Index, total: Expr) -> None:
         """The epilogue: stores the outputs that are made from one sum."""
@@ -53,13 +56,13 @@ class Product:
         for output in self.work.job.outputs:
             self.work.store(output, at)
 
-    def _entry(self, number: int, place: Place) -> Expr:
+    def _entry(self, number: int, place: Place, element_type: ElementType) -> Expr:
         condition, at = place
 
         def value() -> Expr:
             operand = self.work.elements.value(self.hero.operands[number], at)
-            return converted(operand, self.type)
+            return converted(operand, element_type)
 
         if condition is None:
             return value()
-        return guarded(self.work.builder, condition, value, lambda: self.zero)
+        return guarded(self.work.builder, condition, value, lambda: const(element_type, 0))

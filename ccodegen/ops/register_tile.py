@@ -11,35 +11,85 @@ from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.ops.contraction import accumulator_type, contraction
-from ccodegen.support.element_type import ElementType
+from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.target.model import Target
 
 # Below this many multiplications packing costs more than it saves.
 _LEAST_WORK = 1 << 13
 _PRICE_OF_HALF_WIDTH = 1.1
 _LEAST_ROWS, _LEAST_COLUMNS, _LEAST_DEPTH = 3, 4, 4
+# Products of bytes need registers that the sums cannot have, for a correction of their signs.
+_ROWS_LESS_OF_BYTES = 2
+
+_FLOATS = (ElementType.F32, ElementType.F64)
+_INTEGERS = (ElementType.S32, ElementType.U32)
 
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """Sizes in elements."""
+    """`rows` and `columns` in elements; `left` and `right`: the types of elements in panels.
+
+    Integers narrower than the sums lie in groups of as many of the depth as fill a sum, which their
+    products are added to at a time.
+    """
 
     rows: int
     columns: int
+    left: ElementType
+    right: ElementType
+
+    @property
+    def sums(self) -> ElementType:
+        """All integers are summed in u32: modulo 2^32 the sums of signed ones are the same."""
+        return self.left if self.left.is_float else ElementType.U32
+
+    @property
+    def group(self) -> int:
+        """How many elements of the depth lie side by side in panels."""
+        return self.sums.bytes // self.left.bytes
+
+    @property
+    def function(self) -> str:
+        """The C function that computes a tile."""
+        kind = self.left.text if self.group == 1 else f"{self.left.text}_{self.right.text}"
+        return f"ccg_tile_{kind}_{self.rows}x{self.columns}"
 
 
 def register_tile(hero: Instruction, target: Target) -> RegisterTile | None:
     """The tile of a dot or convolution; None where loops without packing are better."""
     m, n, k = contraction(hero).sizes
-    element_type = accumulator_type(hero)
-    if element_type not in (ElementType.F32, ElementType.F64) or m * n * k < _LEAST_WORK:
-        return None
-    if target.machine.vector_elements(element_type.bytes) == 1:
+    types = _panel_types(hero)
+    if types is None or m * n * k < _LEAST_WORK:
         return None
     if m < _LEAST_ROWS or n < _LEAST_COLUMNS or k < _LEAST_DEPTH:
         return None
-    rows, columns = target.tile_size(element_type.bytes)
-    return RegisterTile(_evenly(m, rows), _narrowed(n, columns))
+    sum_bytes = accumulator_type(hero).bytes
+    if target.machine.vector_elements(sum_bytes) == 1:
+        return None
+    rows, columns = target.tile_size(sum_bytes)
+    if types[0].bytes == 1:
+        rows = max(1, rows - _ROWS_LESS_OF_BYTES)
+    return RegisterTile(_evenly(m, rows), _narrowed(n, columns), *types)
+
+
+def _panel_types(hero: Instruction) -> tuple[ElementType, ElementType] | None:
+    """What the elements of both matrices are converted to, to be multiplied; None where no tile
+    can."""
+    accumulator = accumulator_type(hero)
+    if accumulator in _FLOATS:
+        return accumulator, accumulator
+    if accumulator not in _INTEGERS:
+        return None
+    left, right = (o.array_shape.element_type for o in hero.operands[:2])
+    if left.bytes == 1 == right.bytes:
+        return _byte(left), _byte(right)
+    if all(t is ElementType.S16 or t.bytes == 1 for t in (left, right)):
+        return ElementType.S16, ElementType.S16
+    return ElementType.U32, ElementType.U32
+
+
+def _byte(narrow: ElementType) -> ElementType:
+    return ElementType.S8 if narrow.kind is Kind.SIGNED else ElementType.U8
 
 
 def _narrowed(total: int, columns: int) -> int:

@@ -15,9 +15,9 @@ from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Var
 from ccodegen.loop.simplify import simplify_index
 from ccodegen.ops.build import constant, reshape, slice_of, transpose
-from ccodegen.ops.contraction import Contraction, accumulator_type, contraction
+from ccodegen.ops.contraction import Contraction, contraction
 from ccodegen.ops.creation import Constant
-from ccodegen.ops.register_tile import register_tile
+from ccodegen.ops.register_tile import RegisterTile, register_tile
 from ccodegen.passes.context import PassContext
 from ccodegen.target import Target
 
@@ -43,27 +43,27 @@ def _laid_out(
     def visit(old: Instruction, new: Instruction) -> Instruction:
         if old.op not in ("dot", "convolution") or len(computation.users[old.operands[1]]) > 1:
             return new
-        width = _panel_width(new, target)
-        if not width:
+        tile = _tile_of_weights(new, target)
+        if tile is None:
             return new
         shape = contraction(new)
         order = _matrix_order(shape)
         if order is None:
             return new
-        panels = _packed(new.operands[1], order, math.prod(shape.columns), width)
+        panels = _packed(new.operands[1], order, math.prod(shape.columns), tile)
         return replace(new, operands=(new.operands[0], panels, *new.operands[2:]))
 
     return rewrite_with_old(computation, visit, callees)
 
 
-def _panel_width(hero: Instruction, target: Target) -> int:
-    """How many columns a panel of the right matrix has; 0 where it is not to be packed."""
+def _tile_of_weights(hero: Instruction, target: Target) -> RegisterTile | None:
+    """The tile whose panels the right matrix is packed for; None where it is not to be packed."""
     weights = hero.operands[1]
-    is_plain = isinstance(weights.attributes, Constant)
-    if not is_plain or weights.array_shape.element_type is not accumulator_type(hero):
-        return 0
+    if not isinstance(weights.attributes, Constant):
+        return None
     tile = register_tile(hero, target)
-    return tile.columns if tile else 0
+    is_read_as_stored = tile and tile.right is weights.array_shape.element_type
+    return tile if is_read_as_stored else None
 
 
 def _matrix_order(shape: Contraction) -> tuple[int, ...] | None:
@@ -83,17 +83,21 @@ def _matrix_order(shape: Contraction) -> tuple[int, ...] | None:
 
 
 def _packed(
-    weights: Instruction, order: Sequence[int], columns: int, width: int
+    weights: Instruction, order: Sequence[int], columns: int, tile: RegisterTile
 ) -> Instruction:
-    """The weights as ops on a constant of panels."""
+    """The weights as ops on a constant of panels: in each the groups of the depth, in those the
+    columns, in those the elements."""
     assert isinstance(weights.attributes, Constant)
     array = weights.attributes.literal.array
     ordered = array.transpose(order)
     matrix = ordered.reshape(-1, columns)
-    padded = np.pad(matrix, ((0, 0), (0, -columns % width)))
-    panels = padded.reshape(len(matrix), padded.shape[1] // width, width).transpose(1, 0, 2)
-    packed = constant(weights, np.ascontiguousarray(panels))
-    lines = reshape(weights, transpose(weights, packed, (1, 0, 2)), padded.shape)
-    whole = SliceDimension(0, len(matrix), 1), SliceDimension(0, columns, 1)
+    depth, width, group = len(matrix), tile.columns, tile.group
+    padded = np.pad(matrix, ((0, -depth % group), (0, -columns % width)))
+    parts = padded.reshape(len(padded) // group, group, padded.shape[1] // width, width)
+    panels = np.ascontiguousarray(parts.transpose(2, 0, 3, 1))
+    packed = constant(weights, panels.reshape(*panels.shape[:2], width * group))
+    groups = reshape(weights, packed, panels.shape)
+    lines = reshape(weights, transpose(weights, groups, (1, 3, 0, 2)), padded.shape)
+    whole = SliceDimension(0, depth, 1), SliceDimension(0, columns, 1)
     kept = reshape(weights, slice_of(weights, lines, whole), ordered.shape)
     return transpose(weights, kept, tuple(int(d) for d in np.argsort(order)))

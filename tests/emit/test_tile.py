@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import numpy as np
 import pytest
 
 from ccodegen.emit import runtime, tile
+from ccodegen.support.element_type import HLO_TYPES
 from ccodegen.support.errors import InternalError
 
 WARNINGS = "-std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Werror"
 MACHINES = ("-mavx512f", "-mavx2", "-msse2", "-DCCG_PLAIN")
+INTEGER_MACHINES = (*MACHINES[1:], "-mavx512bw", "-mavx512vnni -mavx512bw", "-mavxvnni")
 NAMES = ("ccg_tile_f32_14x32", "ccg_tile_f32_3x8", "ccg_tile_f64_6x8", "ccg_tile_f32_5x7")
 DEPTH = 9
 
@@ -23,14 +26,20 @@ def build(name: str, folder: Path, compiler: str, flags: str) -> Any:
     """The tile as a function of a shared library, over pointers and five sizes."""
     for file, text in runtime.closure([f"{name}.h"]).items():
         (folder / file).write_text(text)
-    c_type = "float" if "f32" in name else "double"
-    parameters = ", ".join(f"ptrdiff_t {letter}" for letter in "vwxyz")
-    signature = f"void run({c_type} *s, const {c_type} *a, const {c_type} *b, {parameters})"
+    sizes = ", ".join(f"ptrdiff_t {letter}" for letter in "vwxyz")
+    signature = f"void run(void *s, const void *a, const void *b, {sizes})"
     body = f"{{ {name}(s, a, b, v, w, x, y, z); }}"
     (folder / "run.c").write_text(f'#include "{name}.h"\n{signature};\n{signature} {body}\n')
     command = [compiler, *WARNINGS.split(), "-O2", *flags.split(), "-shared", "-fPIC"]
     subprocess.run([*command, str(folder / "run.c"), "-o", str(folder / "run.so")], check=True)
+    if not runs_here(flags):
+        pytest.skip(f"this machine has not all of {flags}")
     return ctypes.CDLL(str(folder / "run.so")).run
+
+
+def called(run: Any, arrays: Sequence[Any], sizes: Sequence[int]) -> None:
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    run(*pointers, *map(ctypes.c_ssize_t, sizes))
 
 
 def in_order(lhs: Any, rhs: Any) -> Any:
@@ -42,8 +51,8 @@ def in_order(lhs: Any, rhs: Any) -> Any:
 
 
 def runs_here(flags: str) -> bool:
-    feature = flags.removeprefix("-m")
-    return not flags.startswith("-m") or feature in Path("/proc/cpuinfo").read_text()
+    features = (f[2:].replace("vnni", "_vnni") for f in flags.split() if f.startswith("-m"))
+    return set(features) <= {"arch=native", *Path("/proc/cpuinfo").read_text().split()}
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
@@ -52,8 +61,6 @@ def runs_here(flags: str) -> bool:
 def test_strict_sums_are_in_order(
     name: str, machine: str, compiler: str, tmp_path: Path
 ) -> None:
-    if not runs_here(machine):
-        pytest.skip(f"this machine has no {machine}")
     run = build(name, tmp_path, compiler, f"{machine} -ffp-contract=off")
     dtype = np.float32 if "f32" in name else np.float64
     rows, columns = map(int, name.rpartition("_")[2].split("x"))
@@ -61,10 +68,37 @@ def test_strict_sums_are_in_order(
     lhs = random.standard_normal((rows + 2, DEPTH + 3)).astype(dtype)
     rhs = random.standard_normal((DEPTH + 1, columns)).astype(dtype)
     sums = np.empty((rows, columns), dtype)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (sums, lhs, rhs)]
     offset, row_step = 2 * (DEPTH + 3) + 1, DEPTH + 3
-    run(*pointers, *map(ctypes.c_ssize_t, (offset, row_step, 1, columns, DEPTH)))
+    called(run, (sums, lhs, rhs), (offset, row_step, 1, columns, DEPTH))
     np.testing.assert_array_equal(sums, in_order(lhs[2:, 1 : DEPTH + 1], rhs[1:]))
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("machine", INTEGER_MACHINES)
+@pytest.mark.parametrize("types", ["s8_s8", "s8_u8", "u8_s8", "u8_u8", "s16_s16", "u32"])
+@pytest.mark.parametrize("size", ["12x32", "3x8", "5x7"])
+def test_integers_are_exact(
+    size: str, types: str, machine: str, compiler: str, tmp_path: Path
+) -> None:
+    run = build(f"ccg_tile_{types}_{size}", tmp_path, compiler, machine)
+    rows, columns = map(int, size.split("x"))
+    left, right = (HLO_TYPES[part].dtype for part in (types.split("_") * 2)[:2])
+    group, depth = 4 // left.itemsize, 24
+    lhs, rhs = extremes((rows + 2, depth + 12), left), extremes((depth, columns), right)
+    panel = rhs.reshape(depth // group, group, columns).transpose(0, 2, 1).copy()
+    sums = np.empty((rows, columns), np.uint32)
+    called(run, (sums, lhs, panel), (2 * (depth + 12) + 5, depth + 12, group, 0, depth))
+    wide = lhs[2:, 5 : depth + 5].astype(np.uint32)
+    np.testing.assert_array_equal(sums, in_order(wide, rhs.astype(np.uint32)))
+
+
+def extremes(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Numbers of which many are the largest and the least."""
+    limits = np.iinfo(dtype)
+    numbers = np.random.default_rng(0).integers(limits.min, limits.max, shape, dtype, True)
+    numbers[::2, ::3] = limits.max
+    numbers[::3, ::2] = limits.min
+    return numbers
 
 
 def test_packed_operand_and_contraction(tmp_path: Path) -> None:
@@ -72,8 +106,7 @@ def test_packed_operand_and_contraction(tmp_path: Path) -> None:
     lhs = np.arange(DEPTH * 4, dtype=np.float32).reshape(DEPTH, 4)
     rhs = np.arange(DEPTH * 16, dtype=np.float32).reshape(DEPTH, 16)
     sums = np.empty((4, 16), np.float32)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (sums, lhs, rhs)]
-    run(*pointers, *map(ctypes.c_ssize_t, (0, 1, 4, 0, DEPTH)))
+    called(run, (sums, lhs, rhs), (0, 1, 4, 0, DEPTH))
     np.testing.assert_array_equal(sums, lhs.T @ rhs)
 
 

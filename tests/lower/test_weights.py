@@ -19,8 +19,8 @@ MODES = pytest.mark.parametrize("strict", [False, True], ids=["default", "strict
 def with_weights(text: str, number: int = 1) -> Module:
     """The module with random values for that parameter."""
     module = module_of(text)
-    dimensions = module.entry.parameters[number].array_shape.dimensions
-    weights = RANDOM.standard_normal(dimensions).astype(np.float32)
+    shape = module.entry.parameters[number].array_shape
+    weights = (RANDOM.standard_normal(shape.dimensions) * 50).astype(shape.element_type.dtype)
     return bind_constants(module, {number: weights}).module
 
 
@@ -28,11 +28,12 @@ def constants(built: Build) -> list[tuple[int, ...]]:
     return [c.buffer.dimensions for c in built.program.constants]
 
 
-def dense(rows: int, depth: int, columns: int, order: str) -> str:
+def dense(rows: int, depth: int, columns: int, order: str, types: str = "f32 f32 f32") -> str:
     w = f"{depth},{columns}" if order == "kn" else f"{columns},{depth}"
-    return f"""ENTRY e {{ x = f32[{rows},{depth}] parameter(0)
-  w = f32[{w}] parameter(1)
-  ROOT d = f32[{rows},{columns}] dot(x, w), lhs_contracting_dims={{1}},
+    left, right, result = types.split()
+    return f"""ENTRY e {{ x = {left}[{rows},{depth}] parameter(0)
+  w = {right}[{w}] parameter(1)
+  ROOT d = {result}[{rows},{columns}] dot(x, w), lhs_contracting_dims={{1}},
     rhs_contracting_dims={{{order.index("k")}}} }}"""
 
 
@@ -47,6 +48,24 @@ def test_a_matrix(
 ) -> None:
     built = check(with_weights(dense(rows, depth, columns, order)), strict=strict)
     assert constants(built) == [panels] and not built.program.arena_size
+
+
+@pytest.mark.parametrize("order", ["kn", "nk"])
+@pytest.mark.parametrize(
+    ("types", "depth", "panels"),
+    [
+        ("s8 s8 s32", 32, (5, 8, 32)),
+        ("u8 s8 s32", 37, (5, 10, 32)),
+        ("s16 s16 s32", 37, (5, 19, 16)),
+        ("s16 s16 s64", 37, ()),
+    ],
+)
+def test_a_matrix_of_integers(
+    types: str, depth: int, panels: tuple[int, ...], order: str
+) -> None:
+    built = check(with_weights(dense(17, depth, 40, order, types)))
+    as_given = (depth, 40) if order == "kn" else (40, depth)
+    assert constants(built) == [panels or as_given]
 
 
 @MODES
@@ -67,6 +86,17 @@ def test_a_convolution(image: str, kernel: str, labels: str, strict: bool) -> No
         strict=strict,
     )
     assert constants(built) == [(2, 72, 8)]
+
+
+@pytest.mark.parametrize("features", [3, 8])
+def test_a_convolution_of_bytes(features: int) -> None:
+    built = check(
+        with_weights(f"""ENTRY e {{ x = s8[1,9,7,{features}] parameter(0)
+  k = s8[3,3,{features},16] parameter(1)
+  ROOT c = s32[1,9,7,16] convolution(x, k), window={{size=3x3 pad=1_1x1_1}},
+    dim_labels=b01f_01io->b01f }}""")
+    )
+    assert constants(built) == [(2, -(-features * 9 // 4), 32)]
 
 
 def test_a_kernel_that_is_read_backwards_stays() -> None:

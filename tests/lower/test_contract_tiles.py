@@ -1,0 +1,86 @@
+"""Integers in register tiles: all types, in every order in memory, with every rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccodegen.backend.build import Build
+from ccodegen.loop.ir import CallC
+from tests.lower.test_weights import dense
+from tests.three_ways import check, module_of
+
+
+def functions(built: Build) -> list[str]:
+    """The C functions that are called, by name."""
+
+    def called(body: object) -> list[str]:
+        if isinstance(body, CallC):
+            return [body.function]
+        return [f for part in getattr(body, "body", ()) for f in called(part)]
+
+    return [f for kernel in built.program.kernels for f in called(kernel)]
+
+
+@pytest.mark.parametrize(
+    ("types", "kind"),
+    [
+        ("s8 s8 s32", "s8_s8"),
+        ("s8 s8 s8", "s8_s8"),
+        ("s8 u8 u32", "s8_u8"),
+        ("u8 s8 s32", "u8_s8"),
+        ("u8 u8 s16", "u8_u8"),
+        ("s4 s8 s32", "s8_s8"),
+        ("pred u4 s32", "u8_u8"),
+        ("s16 s16 s32", "s16_s16"),
+        ("u8 s16 s32", "s16_s16"),
+        ("u16 s8 s32", "u32"),
+        ("s32 u32 s32", "u32"),
+        ("s64 s8 s32", "u32"),
+    ],
+)
+def test_types_of_panels(types: str, kind: str) -> None:
+    built = check(module_of(dense(11, 45, 37, "kn", types)))
+    (function,) = functions(built)
+    assert function.startswith(f"ccg_tile_{kind}_")
+
+
+@pytest.mark.parametrize("types", ["s8 s8 s32", "u8 s8 s32", "s16 s16 s32"])
+@pytest.mark.parametrize("order", ["kn", "nk"])
+@pytest.mark.parametrize(
+    "sizes", [(3, 128, 24), (4, 255, 8), (5, 64, 33), (13, 30, 29), (37, 4, 61)]
+)
+def test_sizes(sizes: tuple[int, int, int], order: str, types: str) -> None:
+    check(module_of(dense(*sizes, order, types)))
+
+
+@pytest.mark.parametrize("left", ["7,5,30", "30,7,5", "7,30,5", "5,30,7"])
+def test_orders_of_the_left_matrix(left: str) -> None:
+    depth = left.split(",").index("30")
+    first, second = (n for n in left.split(",") if n != "30")
+    check(
+        module_of(f"""ENTRY e {{ x = s8[{left}] parameter(0)  y = s8[30,24] parameter(1)
+  ROOT d = s32[{first},{second},24] dot(x, y), lhs_contracting_dims={{{depth}}},
+    rhs_contracting_dims={{0}} }}""")
+    )
+
+
+def test_batch_and_two_depths() -> None:
+    check(
+        module_of("""ENTRY e { x = s8[3,5,9,7] parameter(0)  y = u8[7,3,16,9] parameter(1)
+  ROOT d = s32[3,5,16] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={1},
+    lhs_contracting_dims={2,3}, rhs_contracting_dims={3,0} }""")
+    )
+
+
+@pytest.mark.parametrize("labels", ["b01f_01io->b01f", "bf01_oi01->bf01"])
+@pytest.mark.parametrize("features", [3, 8])
+def test_convolutions(features: int, labels: str) -> None:
+    last = labels.startswith("b01f")
+    image = f"2,9,8,{features}" if last else f"2,{features},9,8"
+    kernel = f"3,2,{features},10" if last else f"10,{features},3,2"
+    result = "2,9,4,10" if last else "2,10,9,4"
+    check(
+        module_of(f"""ENTRY e {{ x = u8[{image}] parameter(0)  k = s8[{kernel}] parameter(1)
+  ROOT c = s32[{result}] convolution(x, k), window={{size=3x2 stride=1x2 pad=1_1x0_0}},
+    dim_labels={labels} }}""")
+    )
