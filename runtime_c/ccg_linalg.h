@@ -48,6 +48,8 @@
 #include "ccg_math_f32.h"
 #include "ccg_math_f64.h"
 
+#define CCG_PANEL 8 /* columns whose products are subtracted from the others together */
+
 CCG_INLINE float ccg_abs1_c64(ccg_c64 a)
 {
     return ccg_abs_f32(a.re) + ccg_abs_f32(a.im);

@@ -112,7 +112,7 @@ def test_potrf(flags: str, letter: str, n: int) -> None:
     half = random(letter, n, n)
     a = (half @ half.conj().T + n * np.eye(n)).astype(half.dtype)
     for lower in (0, 1):
-        arrays = [a, integers(1), zeros(letter, n)]
+        arrays = [a, integers(1), zeros(letter, min(n, 8) * (n + 1))]
         factor, info, _ = run(flags, "potrf", letter, arrays, 1, n, lower)
         expected, expected_info = scipys(letter, "potrf")(a, lower=lower, clean=0)
         assert info[0] == expected_info == 0
@@ -121,13 +121,28 @@ def test_potrf(flags: str, letter: str, n: int) -> None:
 
 @pytest.mark.parametrize("flags", FLAGS)
 @pytest.mark.parametrize("letter", LETTERS)
-@pytest.mark.parametrize("size", [(1, 1), (7, 7), (33, 33), (5, 9), (9, 5), (65, 3)])
+@pytest.mark.parametrize("size", [(1, 1), (7, 7), (33, 33), (5, 9), (9, 5), (65, 3), (21, 50)])
 def test_getrf(flags: str, letter: str, size: tuple[int, int]) -> None:
     a = random(letter, *size)
     arrays = [a, integers(min(size)), integers(1)]
     factors, pivots, info = run(flags, "getrf", letter, arrays, 1, *size)
     expected, expected_pivots, expected_info = scipys(letter, "getrf")(a)
     assert info[0] == expected_info == 0
+    np.testing.assert_array_equal(pivots, expected_pivots + 1)
+    assert_near(factors, expected)
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("columns", [(0,), (5, 6), (15, 16, 30), (32,)])
+def test_getrf_of_columns_without_pivot(
+    flags: str, letter: str, columns: tuple[int, ...]
+) -> None:
+    a = random(letter, 33, 40)
+    a[:, columns] = 0
+    factors, pivots, info = run(flags, "getrf", letter, [a, integers(33), integers(1)], 1, 33, 40)
+    expected, expected_pivots, expected_info = scipys(letter, "getrf")(a)
+    assert info[0] == expected_info == columns[0] + 1
     np.testing.assert_array_equal(pivots, expected_pivots + 1)
     assert_near(factors, expected)
 

@@ -25,6 +25,7 @@ from ccodegen.ops.triangular_solve import TriangularSolve, infer
 from ccodegen.support.element_type import ElementType
 
 S32 = ElementType.S32
+_PANEL = 8  # CCG_PANEL of ccg_linalg.h
 TYPES = {
     "s": ElementType.F32,
     "d": ElementType.F64,
@@ -65,7 +66,7 @@ def potrf(instruction: Instruction) -> Call:
         results=(a.array(a.rows, a.rows), a.array(type=S32)),
         scalars=(a.count, a.rows, int(lower)),
         starts=((0, 0),),
-        work=((a.type, max(1, a.rows)),),
+        work=((a.type, max(1, min(a.rows, _PANEL) * (a.rows + 1))),),
     )
 
 
