@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
+from ccodegen.lower.extremum import find_extremum, keep_better
 from ccodegen.lower.job import Work
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction
@@ -83,7 +84,9 @@ def _accumulate(
 ) -> None:
     builder, before, start = work.builder, *place
     *outer, extent = (reduction.dimensions[d] for d in reduction.reduced)
-    simple = len(reduction.inputs) == 1 and len(work.job.fused) <= _MOST_INSTRUCTIONS
+    operator = _extremum(work, reduction)
+    straight = len(reduction.inputs) == 1 or operator != ""
+    simple = straight and len(work.job.fused) <= _MOST_INSTRUCTIONS
     together = _ROWS_TOGETHER if simple and extent >= _ROWS_TOGETHER else 1
 
     def add(turns: Index, first: Expr, count: int) -> None:
@@ -94,7 +97,10 @@ def _accumulate(
                 row = (*turns, apply("add", first, index(n)))
                 at = reduction.input_index((*before, apply("add", start, j)), row)
                 values = tuple(work.elements.value(i, at) for i in reduction.inputs)
-                total = reduction.combine(work.elements, total, values)
+                if operator:
+                    total = keep_better(builder, operator, total, values)
+                else:
+                    total = reduction.combine(work.elements, total, values)
             if len(total) > 1:
                 total = tuple(builder.let(v, "new") for v in total)
             for buffer, value in zip(accumulators, total, strict=True):
@@ -105,6 +111,12 @@ def _accumulate(
             add(turns, apply("multiply", r, index(together)), together)
         for rest in range(extent - extent % together, extent):
             add(turns, index(rest), 1)
+
+
+def _extremum(work: Work, reduction: Reduction) -> str:
+    """The operator of an extremum, where it does not matter which zero or which NaN is found."""
+    exact = work.job.strict and reduction.types[0].is_float
+    return "" if len(reduction.inputs) == 1 or exact else find_extremum(reduction)
 
 
 def _remember(

@@ -10,6 +10,7 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.ir import Index, Load, LoopKind
+from ccodegen.lower.extremum import LEAST_LANES, extremum_in_lanes, find_extremum
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction, neutral, reduce_in_lanes
@@ -117,27 +118,35 @@ def _store_whole_rows(
 
 def _reduced(work: Work, reduction: Reduction, row: Index) -> Values:
     lanes = lane_count(work, reduction)
-    if lanes > 1:
-        return reduce_in_lanes(work.elements, reduction, row, lanes)
-    return work.elements.values(reduction.instruction, row)
+    if lanes == 1:
+        return work.elements.values(reduction.instruction, row)
+    if len(reduction.inputs) > 1:
+        operator = find_extremum(reduction)
+        return extremum_in_lanes(work.elements, reduction, operator, row, lanes)
+    return reduce_in_lanes(work.elements, reduction, row, lanes)
 
 
 def lane_count(work: Work, reduction: Reduction) -> int:
-    """How many accumulators pay: 1 in strict mode and for combiners that we do not know."""
-    operator = operator_name(reduction.attributes.to_apply)
-    one_operand = len(reduction.inputs) == 1
-    if work.job.strict or not one_operand or neutral(operator, reduction.types[0]) is None:
-        return 1
+    """How many accumulators pay: 1 for combiners that we do not know, and for those whose order
+    counts in strict mode."""
     if not reduction.reduced or reduction.reduced[-1] != len(reduction.dimensions) - 1:
         return 1
-    extent = reduction.dimensions[-1]
     vector_elements = work.job.target.machine.vector_elements(reduction.types[0].bytes)
-    if vector_elements == 1:
+    if vector_elements == 1 or not _any_order(work, reduction):
         return 1
-    lanes = _VECTORS_OF_LANES * vector_elements
-    while lanes > 1 and lanes * 2 > extent:
+    least = 4 if len(reduction.inputs) == 1 else LEAST_LANES
+    lanes = max(_VECTORS_OF_LANES * vector_elements, least)
+    while lanes > 1 and lanes * 2 > reduction.dimensions[-1]:
         lanes //= 2
-    return lanes if lanes > 2 else 1  # two are no gain
+    return lanes if lanes >= least else 1  # fewer are no gain
+
+
+def _any_order(work: Work, reduction: Reduction) -> bool:
+    """Whether we may combine elements in any order, and know how."""
+    if len(reduction.inputs) > 1:
+        return bool(find_extremum(reduction))
+    operator = operator_name(reduction.attributes.to_apply)
+    return not work.job.strict and neutral(operator, reduction.types[0]) is not None
 
 
 def row_outputs_fit(outputs: tuple[Output, ...], all_reductions: tuple[Reduction, ...]) -> bool:
