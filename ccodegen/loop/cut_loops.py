@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.conditions import NEGATED
-from ccodegen.loop.ir import INDEX, Apply, Const, For, If, Load, Stmt, Var
+from ccodegen.loop.ir import INDEX, Apply, Const, For, If, Load, Stmt, Store, Var
 from ccodegen.loop.parts import parts
 from ccodegen.loop.ranges import Interval, Ranges
 from ccodegen.loop.rebuild import Body, expressions, statements
@@ -18,22 +18,25 @@ from ccodegen.loop.simplify_body import simplify_body
 _MOST_PIECES = 64
 # What a 3 x 3 x 3 division of a stencil over three dimensions takes.
 _MOST_PARTS = 1000
+_LONG = 16  # vectors
 
 
-def cut_loops(body: Body, fresh: Callable[[str], str]) -> Body:
+def cut_loops(body: Body, fresh: Callable[[str], str], vector_bytes: int = 1) -> Body:
     """Statements of equal effect with fewer conditions on loop indices.
 
     Before: `for i < 9 { y[i] = select(i < 8, x[i + 1], x[0]) }`. After: `for i < 8 { y[i] =
     x[i + 1] }; y[8] = x[0]`. The pieces run in the order of the turns, each over its own range.
     A loop whose pieces would be much code stays whole, and the loops in it are looked at alone.
-    `fresh` gives names that the kernel does not have yet, after a hint.
+    `fresh` gives names that the kernel does not have yet, after a hint. Long pieces of innermost
+    loops over flat arrays begin where a vector begins.
     """
-    return _Cutter(fresh).block(body, {})
+    return _Cutter(fresh, vector_bytes).block(body, {})
 
 
 class _Cutter:
-    def __init__(self, fresh: Callable[[str], str]) -> None:
+    def __init__(self, fresh: Callable[[str], str], vector_bytes: int) -> None:
         self._fresh = fresh
+        self._vector_bytes = vector_bytes
 
     def block(self, body: Body, ranges: Ranges) -> Body:
         result: list[Stmt] = []
@@ -53,11 +56,27 @@ class _Cutter:
             return (replace(loop, body=self.block(loop.body, ranges)),)
         starts = _starts(loop, ranges)
         if 1 < len(starts) <= _MOST_PIECES:
-            pieces = self._pieces(loop, starts, ranges)
+            pieces = self._pieces(loop, self._aligned(loop, starts), ranges)
             if _size(pieces) <= max(_MOST_PARTS, _size((loop,))):
                 return pieces
         inner = {**ranges, loop.var: loop.extent}
         return (replace(loop, body=self.block(loop.body, inner)),)
+
+    def _aligned(self, loop: For, starts: list[int]) -> list[int]:
+        """The starts, and before long pieces the first place at which a vector is stored whole."""
+        assert isinstance(loop.extent, int)
+        store = next((s for s in statements(loop.body) if isinstance(s, Store)), None)
+        innermost = not any(isinstance(s, For) for s in statements(loop.body))
+        if store is None or not innermost or len(store.indices) != 1:
+            return starts
+        vector = max(1, self._vector_bytes // store.buffer.type.bytes)
+        place = affine(store.indices[0])
+        steps = Affine({t: c for t, c in place.terms.items() if t != loop.var})
+        if place.terms.get(loop.var) != 1 or any(c % vector for c in steps.terms.values()):
+            return starts
+        ends = [*starts[1:], loop.extent]
+        long = [s for s, e in zip(starts, ends, strict=True) if e - s >= _LONG * vector]
+        return sorted({*starts, *(s - (s + place.constant) % -vector for s in long)})
 
     def _pieces(self, loop: For, starts: list[int], ranges: Ranges) -> Body:
         assert isinstance(loop.extent, int)

@@ -51,7 +51,7 @@ def build_kernel(
     scratch = tuple(b for b in work.scratch if b in used)
     fresh = work.builder.fresh
     if _pays_to_cut(job):
-        body = remove_dead(cut_loops(kernel.body, fresh))
+        body = remove_dead(cut_loops(kernel.body, fresh, job.target.machine.vector_elements(1)))
         kernel = Kernel(name, kernel.buffers, body, origin)
     kernel = join_loops(kernel)
     body = share_common(hoist(name_starts(kernel.body, fresh)), fresh)

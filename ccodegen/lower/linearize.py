@@ -28,11 +28,15 @@ Values: TypeAlias = tuple[Value, ...]
 _SAME_VALUES = ("reshape", "opt-barrier", "copy", "domain")
 _NO_VALUES = ("after-all",)
 _NOTHING: Mapping[int, Value] = MappingProxyType({})
+_NO_TURNS: Mapping[Instruction, int] = MappingProxyType({})
 
 
-def linearize(module: Module, donated: Mapping[int, int]) -> StepProgram:
-    """`donated`: output leaf by donated parameter leaf, in whose memory it has to end."""
-    linearizer = _Linearizer()
+def linearize(
+    module: Module, donated: Mapping[int, int], doubled: Mapping[Instruction, int] = _NO_TURNS
+) -> StepProgram:
+    """`donated`: output leaf by donated parameter leaf, in whose memory it has to end. `doubled`:
+    the loops that run two turns at a time, with their numbers of turns."""
+    linearizer = _Linearizer(doubled)
     entry = module.entry
     numbers = 0
     for parameter in entry.parameters:
@@ -52,7 +56,8 @@ def linearize(module: Module, donated: Mapping[int, int]) -> StepProgram:
 
 
 class _Linearizer:
-    def __init__(self) -> None:
+    def __init__(self, doubled: Mapping[Instruction, int]) -> None:
+        self.doubled = doubled
         self.steps: list[Step] = []
         self.values: dict[Instruction, Values] = {}
         self.together: list[Values] = []
@@ -136,21 +141,25 @@ class _Linearizer:
 
     def _nested(self) -> _Linearizer:
         """For a called computation: steps and values of its own, the same obligations."""
-        nested = _Linearizer()
+        nested = _Linearizer(self.doubled)
         nested.together = self.together
         return nested
 
     def _loop(self, instruction: Instruction, attributes: While, initial: Values) -> Values:
         kept = unchanged_leaves(attributes.body)
+        turns = self.doubled.get(instruction, 0)
+        if turns % 2:
+            initial = self._turn(attributes.body, initial)
         state = tuple(
             value if n in kept else self._copied(value, instruction.name)
             for n, value in enumerate(initial)
         )
         condition, body = self._nested(), self._nested()
         condition.values[attributes.condition.parameters[0]] = state
-        body.values[attributes.body.parameters[0]] = state
         (predicate,) = condition.run(attributes.condition)
-        ends = body.run(attributes.body)
+        ends = body._turn(attributes.body, state)
+        if turns:
+            ends = body._turn(attributes.body, ends)
         next_state = body.next_state(state, ends, kept)
         result = tuple(
             value if n in kept else Value(instruction.name, value.shape)
@@ -164,6 +173,14 @@ class _Linearizer:
             Loop(instruction, state, steps[0], predicate, steps[1], next_state, result)
         )
         return result
+
+    def _turn(self, body: Computation, state: Values) -> Values:
+        """Adds the steps of one turn; returns the state after it."""
+        nested = self._nested()
+        nested.values[body.parameters[0]] = state
+        ends = nested.run(body)
+        self.steps += nested.steps
+        return ends
 
     def next_state(self, state: Values, ends: Values, kept: set[int]) -> Values:
         """Copies of the body's results over the state."""

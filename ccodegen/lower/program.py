@@ -23,11 +23,11 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.ir import Step as LoopStep
 from ccodegen.lower.assignment import Assignment, Block, assign, merged
 from ccodegen.lower.calls import Call, CallMaker
-from ccodegen.lower.coalesce import Storage, check, coalesce
-from ccodegen.lower.linearize import linearize
-from ccodegen.lower.liveness import Life, Lives, lives
+from ccodegen.lower.coalesce import Storage
+from ccodegen.lower.liveness import Life, Lives
 from ccodegen.lower.origins import Origin, origins
 from ccodegen.lower.steps import Branch, Compute, Exchange, Loop, Step, StepProgram, Value, walk
+from ccodegen.lower.turns import plan
 from ccodegen.passes.expose_layouts import Interface, has_layout, interface
 from ccodegen.target.model import Target
 
@@ -55,10 +55,9 @@ class Lowered:
 
 def lower(module: Module, options: LowerOptions) -> Lowered:
     """Raises UnsupportedError for an instruction that no plan takes."""
-    steps = linearize(module, options.donated)
-    life = lives(steps)
-    memory = coalesce(steps, life)
-    check(memory, life)
+    doubles = options.target.machine.vector_elements(4) > 1
+    found = plan(module, options.donated, doubles)
+    steps, life, memory = found.steps, found.life, found.memory
     maker = CallMaker(memory, options.target, options.strict, origins(module))
     made = {step: maker.call(step) for step in walk(steps.steps)}
     calls = {step: call for step, call in made.items() if call is not None}

@@ -47,8 +47,9 @@ def in_order(statement: Stmt) -> Stmt:
     return replace(statement, kind=LoopKind.SERIAL) if isinstance(statement, For) else statement
 
 
-def lines(builder: Builder) -> list[str]:
-    kernel = Kernel("k", (X, Y), cut_loops(simplify_body(builder.statements), builder.fresh))
+def lines(builder: Builder, buffers: tuple[Buffer, ...] = (X, Y), vector: int = 1) -> list[str]:
+    body = cut_loops(simplify_body(builder.statements), builder.fresh, vector)
+    kernel = Kernel("k", buffers, body)
     verify_kernel(kernel)
     return [line.strip() for line in to_text(kernel).splitlines()[1:-1]]
 
@@ -110,6 +111,26 @@ def test_a_window_asks_at_the_borders_alone() -> None:
         "for i_1 < 3 {",
         "for w_2 < 3 {",
         "y[w_2] = x[i_1 * 2 + w_2 + 1]",
+        "}",
+        "}",
+    ]
+
+
+def test_a_long_piece_begins_where_a_vector_begins() -> None:
+    x, y = (Buffer(name, F32, (3 * 200,), Space.ARGUMENT) for name in "xy")
+    b = Builder()
+    with b.loop(3) as row, b.loop(200, "j") as j:
+        place = apply("add", apply("multiply", row, index(200)), j)
+        first = apply("compare-eq", j, index(0), type=PRED)
+        b.store(y, (place,), chosen(first, const(F32, 0.0), b.load(x, (place,))))
+    assert lines(b, (x, y), vector=32) == [
+        "for i < 3 {",
+        "y[i * 200] = 0.0:f32",
+        "for j_1 < 7 {",
+        "y[i * 200 + j_1 + 1] = x[i * 200 + j_1 + 1]",
+        "}",
+        "for j_2 < 192 {",
+        "y[i * 200 + j_2 + 8] = x[i * 200 + j_2 + 8]",
         "}",
         "}",
     ]
