@@ -13,18 +13,33 @@ The rooms, in the order in which they may import one another (each knows only th
     frontends/  StableHLO, JAX, files → HLO
     backend/    compilers, the cache, programs loaded into this process or run elsewhere
 
-and the front doors: `compile` and `jit` (jit.py), `export` (export.py), the command line (cli.py,
-commands/).
+and the front doors: `compile`, `load` and `jit` (jit.py), `export` (package.py), the command line
+(cli.py, commands/).
 """
 
-from ccodegen.custom_calls import register_custom_call
-from ccodegen.export import export
-from ccodegen.frontends.read import read
-from ccodegen.jit import Executable, compile, jit
-from ccodegen.reference import evaluate
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ccodegen.jit import Executable, compile, jit, load
 from ccodegen.support.errors import CcodegenError, InputError, InternalError, UnsupportedError
 from ccodegen.support.hooks import IO, ArraySpec
 from ccodegen.support.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from ccodegen.custom_calls import register_custom_call
+    from ccodegen.frontends.read import read
+    from ccodegen.package import export
+    from ccodegen.reference import evaluate
+
+# What brings the passes or the reference with it is imported when it is asked for.
+_LATER = {
+    "evaluate": "ccodegen.reference",
+    "export": "ccodegen.package",
+    "read": "ccodegen.frontends.read",
+    "register_custom_call": "ccodegen.custom_calls",
+}
 
 __all__ = [
     "IO",
@@ -39,6 +54,14 @@ __all__ = [
     "evaluate",
     "export",
     "jit",
+    "load",
     "read",
     "register_custom_call",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
+    return found

@@ -19,6 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def own_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Custom calls that a test registers are gone after it."""
     from ccodegen.ops import custom_call
+    from ccodegen.support import user_targets
 
     monkeypatch.setattr(custom_call, "_TARGETS", dict(custom_call._TARGETS))
-    monkeypatch.setattr(custom_call, "_BY_USER", set(custom_call._BY_USER))
+    monkeypatch.setattr(user_targets, "_TARGETS", set(user_targets._TARGETS))

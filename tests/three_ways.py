@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 import ccodegen.ops  # noqa: F401  (fills the registry)
-from ccodegen.backend.build import Build, BuildOptions, Parameter, build
+from ccodegen.backend.build import Build, build
 from ccodegen.backend.memory_form import inputs_in_memory, outputs_in_memory
+from ccodegen.backend.options import BuildOptions, Parameter
 from ccodegen.hlo.evaluate import evaluate, value_leaves
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.text import parse

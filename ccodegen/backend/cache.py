@@ -1,8 +1,8 @@
 """A cache on disk: files by key, safe to share between processes.
 
-An entry is its contents and a footer with their checksum, at the end so that a library can be
-loaded and an array mapped from the very file. Entries are written elsewhere and renamed: a reader
-sees a whole one or none. A damaged entry is removed, and made again by whoever wanted it.
+Files are written elsewhere and renamed: a reader sees a whole one or none. An entry is its contents
+and a footer with their checksum, at the end so that a library can be loaded from the very file; a
+damaged one is removed, and made again by whoever wanted it. Files of other forms check themselves.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ccodegen.support.errors import InputError
+from ccodegen.support.runtime_c import header_dir
 from ccodegen.support.version import VERSION
 
 _MAGIC = b"ccg-cache-1\n"
@@ -37,11 +38,19 @@ def digest(*parts: str | bytes) -> str:
 @functools.cache
 def package_stamp() -> str:
     """Changes with the version of ccodegen, and with any of its files where it is developed."""
-    package = Path(__file__).resolve().parents[1]
-    files = sorted(package.rglob("*.*"))
-    stats = [(str(file.relative_to(package)), file.stat()) for file in files]
-    facts = [(name, s.st_size, s.st_mtime_ns) for name, s in stats if not name.endswith(".pyc")]
-    return digest(VERSION, repr(facts))
+    folders = (Path(__file__).resolve().parents[1], header_dir())
+    return digest(VERSION, repr([sorted(_facts(str(folder))) for folder in folders]))
+
+
+def _facts(folder: str) -> Iterator[tuple[str, int, int]]:
+    """Name, size and time of each source file in a folder and those in it."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _facts(entry.path)
+            elif not entry.name.endswith(".pyc"):
+                facts = entry.stat()
+                yield entry.path, facts.st_size, facts.st_mtime_ns
 
 
 def default_directory() -> Path:
@@ -63,12 +72,12 @@ class Cache:
 
     def find(self, key: str) -> Path | None:
         """The file of a sound entry. Its contents are followed by a footer."""
-        return None if self.read(key) is None else self._path(key)
+        return None if self.read(key) is None else self.path(key)
 
     def read(self, key: str) -> memoryview | None:
         """The contents of a sound entry; a damaged one is removed."""
         try:
-            data = self._path(key).read_bytes()
+            data = self.path(key).read_bytes()
         except OSError:
             return None
         if _is_sound(data):
@@ -78,10 +87,17 @@ class Cache:
 
     def write(self, key: str, *contents: bytes | memoryview) -> Path:
         """Makes or replaces an entry. Raises InputError where the folder cannot be written."""
-        path = self._path(key)
+        return self.replace(key, _with_footer(contents))
+
+    def replace(
+        self, key: str, contents: Iterable[bytes | memoryview], lasting: bool = False
+    ) -> Path:
+        """Makes or replaces a file of another form. `lasting`: it is on the disk, too, before it
+        can be seen. Raises InputError where the folder cannot be written."""
+        path = self.path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write_atomically(path, contents)
+            write_atomically(path, contents, lasting)
         except OSError as error:
             hint = "set CCODEGEN_CACHE_DIR to a folder that can be written"
             message = f"cannot write the cache {path}: {error.strerror}"
@@ -94,9 +110,10 @@ class Cache:
 
     def remove(self, key: str) -> None:
         with contextlib.suppress(OSError):
-            self._path(key).unlink()
+            self.path(key).unlink()
 
-    def _path(self, key: str) -> Path:
+    def path(self, key: str) -> Path:
+        """Where the file of that key is, or would be."""
         return self.directory / key[:2] / key[2:]
 
 
@@ -105,15 +122,26 @@ def _is_sound(data: bytes) -> bool:
     return footer == _MAGIC + hashlib.sha256(body).digest()
 
 
-def _write_atomically(path: Path, contents: Iterable[bytes | memoryview]) -> None:
+def _with_footer(contents: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
     state = hashlib.sha256()
+    for part in contents:
+        state.update(part)
+        yield part
+    yield _MAGIC + state.digest()
+
+
+def write_atomically(
+    path: Path, contents: Iterable[bytes | memoryview], lasting: bool = False
+) -> None:
+    """Makes or replaces a file, whole or not at all; `lasting`: even where the machine fails."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     try:
         with os.fdopen(handle, "wb") as file:
             for part in contents:
-                state.update(part)
                 file.write(part)
-            file.write(_MAGIC + state.digest())
+            if lasting:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(OSError):

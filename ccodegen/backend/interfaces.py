@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 import numpy as np
@@ -85,6 +84,8 @@ class StreamExecutor(Protocol):
 
 def find(name: str) -> Compiler:
     """The registered backend's Compiler. Raises InputError for an unknown name."""
+    from importlib.metadata import entry_points  # slow, and few ask for another backend
+
     registered = entry_points(group=GROUP)
     for entry in registered.select(name=name):
         made: Compiler = entry.load()()

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.hlo.text.shapes import shape_from_text
 from ccodegen.loop.ir import Argument, ConstantData, Program
 from ccodegen.loop.steps import hook_calls
 from ccodegen.support.element_type import HLO_TYPES
@@ -50,7 +49,11 @@ class Slot:
     @functools.cached_property
     def layout(self) -> ArrayShape | None:
         """What `logical` says."""
-        shape = shape_from_text(self.logical) if self.logical else None
+        if not self.logical:
+            return None
+        from ccodegen.hlo.text.shapes import shape_from_text  # brings all of HLO's text
+
+        shape = shape_from_text(self.logical)
         return shape if isinstance(shape, ArrayShape) else None
 
     def as_logical(self) -> Slot:

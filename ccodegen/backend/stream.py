@@ -6,50 +6,57 @@ import functools
 import threading
 import weakref
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import cffi
 import numpy as np
 
-from ccodegen.backend.hooks import PythonHooks
+from ccodegen.backend.image import Image
 from ccodegen.backend.signature import Signature
-from ccodegen.emit.table import ENTRY, ENTRY_DECLARATION
+from ccodegen.emit.entry import ENTRY, ENTRY_DECLARATION
 from ccodegen.support.errors import InternalError
 from ccodegen.support.hooks import IO
 
-_FFI = cffi.FFI()
-_FFI.cdef(ENTRY_DECLARATION)
+
+@functools.cache
+def ffi() -> Any:
+    """cffi with the declaration of the entry function. Most programs are called without it."""
+    import cffi
+
+    made = cffi.FFI()
+    made.cdef(ENTRY_DECLARATION)
+    return made
 
 
 class HostStreamExecutor:
     """A loaded library. Each thread has a table and an arena of its own."""
 
-    def __init__(self, library: Path, signature: Signature, constants: Sequence[Any]) -> None:
-        self._library = _FFI.dlopen(str(library))
-        self._entry = getattr(self._library, ENTRY)
-        # At exit it stays: a thread that nobody waits for may be in it.
-        weakref.finalize(self, _FFI.dlclose, self._library).atexit = False
-        self._count = len(signature.arguments)
-        self._from_buffer = _FFI.from_buffer
-        self._state = _ThreadState(signature, constants)
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._state = _ThreadState(image)
 
     def launch(self, arrays: Sequence[Any]) -> None:
         """One run over dense arrays of all arguments, in the order of the signature."""
-        table = self._state.table
-        table[0 : self._count] = map(self._from_buffer, arrays)
-        if self._entry(table):
+        if self._run(self._state.own, arrays):
             raise InternalError("the compiled program returned an error")
+
+    def _run(self, run: _Run, arrays: Sequence[Any]) -> int:
+        run.table[0 : len(arrays)] = list(map(ffi().from_buffer, arrays))
+        return int(self._entry(run.table))
+
+    @functools.cached_property
+    def _entry(self) -> Any:
+        library = ffi().dlopen(str(self._image.library))
+        # At exit it stays: a thread that nobody waits for may be in it.
+        weakref.finalize(self, ffi().dlclose, library).atexit = False
+        return getattr(library, ENTRY)
 
 
 class AskingStreamExecutor(HostStreamExecutor):
     """A loaded library that asks `io`, whose functions may start another run of it meanwhile."""
 
-    def __init__(
-        self, library: Path, signature: Signature, constants: Sequence[Any], io: IO
-    ) -> None:
-        super().__init__(library, signature, constants)
-        self._new_run = functools.partial(_AskingRun, signature, constants, io)
+    def __init__(self, image: Image, io: IO) -> None:
+        super().__init__(image)
+        self._new_run = functools.partial(_AskingRun, image, io)
         self._idle: list[_AskingRun] = []
 
     def launch(self, arrays: Sequence[Any]) -> None:
@@ -58,10 +65,9 @@ class AskingStreamExecutor(HostStreamExecutor):
             run = self._idle.pop()
         except IndexError:
             run = self._new_run()
-        run.table[0 : self._count] = map(self._from_buffer, arrays)
         try:
             with run.hooks.catching():
-                status = self._entry(run.table)
+                status = self._run(run, arrays)
         finally:
             self._idle.append(run)
         if status:
@@ -74,30 +80,37 @@ class _Run:
     `more`: pointers behind the arena's.
     """
 
-    def __init__(
-        self, signature: Signature, constants: Sequence[Any], more: Sequence[Any] = ()
-    ) -> None:
-        self.constants = constants
-        self.arena = _aligned(signature.arena_size, signature.alignment)
-        first = len(signature.arguments)
-        pointers = [*map(_FFI.from_buffer, [*constants, self.arena]), *more]
-        self.table = _FFI.new("void *[]", [_FFI.NULL] * first + pointers)
-
-
-class _ThreadState(threading.local, _Run):
-    """Made anew in each thread."""
+    def __init__(self, image: Image, more: Sequence[Any] = ()) -> None:
+        self.arena = arena(image.signature)
+        first = len(image.signature.arguments)
+        pointers = [*map(ffi().from_buffer, [*image.constants, self.arena]), *more]
+        self.table = ffi().new("void *[]", [ffi().NULL] * first + pointers)
 
 
 class _AskingRun(_Run):
     """Keeps the hooks alive."""
 
-    def __init__(self, signature: Signature, constants: Sequence[Any], io: IO) -> None:
+    def __init__(self, image: Image, io: IO) -> None:
+        from ccodegen.backend.hooks import PythonHooks
+
         self.hooks = PythonHooks(io)
-        super().__init__(signature, constants, [_FFI.cast("void *", self.hooks.struct)])
+        super().__init__(image, [ffi().cast("void *", self.hooks.struct)])
 
 
-def _aligned(size: int, alignment: int) -> np.ndarray[Any, Any]:
-    """So many bytes, at an address that is a multiple of the alignment."""
+class _ThreadState(threading.local):
+    """What a thread runs with, made when it first does."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+
+    @functools.cached_property
+    def own(self) -> _Run:
+        return _Run(self._image)
+
+
+def arena(signature: Signature) -> np.ndarray[Any, Any]:
+    """Scratch memory of one run: bytes, at an address that is a multiple of the alignment."""
+    size, alignment = signature.arena_size, signature.alignment
     memory = np.empty(size + alignment, np.uint8)
     start = -memory.ctypes.data % alignment
     return memory[start : start + size]

@@ -1,67 +1,39 @@
-"""Finds and runs a target's C compiler."""
+"""Runs a target's C compiler."""
 
 from __future__ import annotations
 
 import functools
 import os
 import shlex
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from ccodegen.backend.compilers import CompilerCommand, find_compiler, machine
 from ccodegen.emit.runtime import closure, includes
 from ccodegen.emit.table import Unit
 from ccodegen.support.errors import InputError, InternalError
 from ccodegen.support.runtime_c import added_headers
-from ccodegen.target import Target, native
+from ccodegen.target import Target
 
 _SHOWN_LINES = 20
 _LIGHT = "-O1"  # for code that runs once over little data: half the time of -O3 to compile
 
 
-@dataclass(frozen=True)
-class CompilerCommand:
-    """A compiler that is installed: the words of its command line."""
-
-    words: tuple[str, ...]
-
-    @functools.cached_property
-    def identity(self) -> str:
-        """Tells apart two compilers that may give different code."""
-        version = subprocess.run([*self.words, "--version"], capture_output=True, text=True)
-        return f"{shlex.join(self.words)} {version.stdout.partition(chr(10))[0]}"
-
-
-def find_compiler(target: Target) -> CompilerCommand:
-    """The target's compiler: $CC where the target allows it, else the first one installed.
-
-    Raises InputError that says what to install.
-    """
-    chosen = shlex.split(os.environ.get("CC", "")) if target.compiler.environment else []
-    if chosen and shutil.which(chosen[0]) is None:
-        raise InputError(f"the compiler in CC is not installed: {chosen[0]}")
-    for words in [chosen, *([command] for command in target.compiler.commands)]:
-        if words and shutil.which(words[0]):
-            return CompilerCommand(tuple(words))
-    names = " or ".join(target.compiler.commands)
-    hint = f"install it: {target.compiler.install}" if target.compiler.install else ""
-    raise InputError(f"target {target.name} needs the C compiler {names}", hint=hint)
+@functools.cache
+def _version(compiler: CompilerCommand, stamp: str) -> str:
+    """What the compiler says of itself; `stamp`: its stamp now."""
+    said = subprocess.run([*compiler.words, "--version"], capture_output=True, text=True)
+    return f"{shlex.join(compiler.words)} {said.stdout.partition(chr(10))[0]}"
 
 
 def build_key(compiler: CompilerCommand, target: Target, strict: bool) -> str:
     """What the code depends on besides its C: the compiler, its flags, the machine."""
     flags = shlex.join(target.compile_flags(strict))
-    return "\n".join([compiler.identity, flags, machine(target)])
-
-
-def machine(target: Target) -> str:
-    """This machine, where the target's code is for no other."""
-    return native.identity() if "-march=native" in target.compiler.flags else ""
+    return "\n".join([_version(compiler, compiler.stamp), flags, machine(target)])
 
 
 def build_library(units: Sequence[Unit], target: Target, strict: bool) -> bytes:

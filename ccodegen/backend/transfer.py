@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,6 @@ from ccodegen.support.errors import InputError
 from ccodegen.support.naming import counted
 
 Array = np.ndarray[Any, Any]
-_ARRAY, _EMPTY = np.ndarray, np.empty
-_READABLE = 0x101  # numpy.ndarray.flags.num: C_CONTIGUOUS and ALIGNED
-_WRITABLE = 0x501  # and WRITEABLE
 _PYTHON_SCALARS = (bool, int, float, complex)
 
 
@@ -26,44 +22,12 @@ class HostTransferManager:
     def __init__(self, signature: Signature) -> None:
         self._signature = signature
         self._count = len(signature.inputs)
-        self._padded = [n for n, s in enumerate(signature.arguments) if _padding(s.dtype)]
+        self._padded = [n for n, s in enumerate(signature.arguments) if padding(s.dtype)]
         self._states = {
             n: np.array(s.initial, s.dtype).reshape(s.shape)
             for n, s in enumerate(signature.arguments)
             if s.initial
         }
-        self._several = isinstance(signature.structure, tuple)
-        self._new_results = _plan(signature, {})
-        places = _result_places(signature.structure, self._count)
-        self._given_results = None if places is None else _plan(signature, places)
-
-    def fitting(self, arrays: Sequence[Any], out: Any = None) -> list[Array] | None:
-        """An array for each pointer, results new or those of `out`, if all can be used as they are.
-
-        This is asked at each call, so it is kept fast.
-        """
-        if len(arrays) != self._count or self._padded or self._states:
-            return None
-        plan = self._new_results
-        if out is not None:
-            results = out if self._several else (out,)
-            if self._given_results is None or type(results) is not tuple:
-                return None
-            plan, arrays = self._given_results, (*arrays, *results)
-            if len(arrays) != plan.count:
-                return None
-        pool = []
-        for place, dtype, shape, flags in plan.pointers:
-            if place is None:
-                pool.append(_EMPTY(shape, dtype))
-                continue
-            array = arrays[place]
-            if type(array) is not _ARRAY or array.dtype is not dtype or array.shape != shape:
-                return None
-            if array.flags.num & flags != flags:
-                return None
-            pool.append(array)
-        return pool if not plan.written or _are_apart(pool, plan.written) else None
 
     def converted(self, arrays: Sequence[Any], out: Any = None) -> list[Array]:
         """An array for each pointer: arguments copied where they are not dense or share memory with
@@ -107,76 +71,33 @@ class HostTransferManager:
         return dict(zip(leaves(structure), _flattened(out, structure), strict=True))
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """Where the arrays of a call come from.
-
-    `pointers`: for each the array's place among the `count` that the caller gives, None for a new
-    result; its type and shape; the flags it must have. `written`: pointers to arrays of the
-    caller's that the program writes.
-    """
-
-    count: int
-    pointers: tuple[tuple[int | None, np.dtype[Any], tuple[int, ...], int], ...]
-    written: tuple[int, ...]
-
-
-def _plan(signature: Signature, results: Mapping[int | None, int]) -> _Plan:
-    """`results`: places of the results that are not arguments too, by output number."""
-    order = {slot.parameter: n for n, slot in enumerate(signature.inputs)}
-    pointers, written = [], []
-    for number, slot in enumerate(signature.arguments):
-        own = slot.parameter is None or bool(slot.initial)
-        place = results.get(slot.output) if own else order[slot.parameter]
-        if place is not None and slot.output is not None:
-            written.append(number)
-        flags = _READABLE if slot.output is None else _WRITABLE
-        pointers.append((place, slot.dtype, slot.shape, flags))
-    return _Plan(len(order) + len(results), tuple(pointers), tuple(written))
-
-
-def _result_places(structure: Structure, first: int) -> dict[int | None, int] | None:
-    """The places of results that are one array or a plain tuple of arrays, by output number."""
-    leaves = structure if isinstance(structure, tuple) else (structure,)
-    numbers = [leaf for leaf in leaves if isinstance(leaf, int)]
-    if len(set(numbers)) != len(leaves):
-        return None
-    return {number: first + n for n, number in enumerate(numbers)}
-
-
-def _are_apart(arrays: Sequence[Array], written: Sequence[int]) -> bool:
-    """Whether nothing else is a view of memory that these of the arrays are views of."""
-    owners = [id(array) if array.base is None else id(array.base) for array in arrays]
-    return all(owners.count(owners[place]) == 1 for place in written)
-
-
 def sign_extended(array: Array, in_place: bool = False) -> Array:
     """Signed numbers below a byte as C has them, their sign in the bits above; NumPy has zeros.
 
     Other arrays are returned as they are, of C order.
     """
-    padding = _padding(array.dtype)
-    if not padding:
+    unused = padding(array.dtype)
+    if not unused:
         return np.ascontiguousarray(array).reshape(array.shape)
     result = array if in_place else array.copy(order="C")
     values = result.view(np.int8)
-    np.right_shift(np.left_shift(values, padding, out=values), padding, out=values)
+    np.right_shift(np.left_shift(values, unused, out=values), unused, out=values)
     return result
 
 
 def logical(array: Array) -> Array:
     """NumPy's values of what a program has written, in the same memory."""
-    if _padding(array.dtype):
+    if padding(array.dtype):
         _cut(array)
     return array
 
 
 def _cut(array: Array) -> None:
     values = array.view(np.uint8)
-    np.bitwise_and(values, 0xFF >> _padding(array.dtype), out=values)
+    np.bitwise_and(values, 0xFF >> padding(array.dtype), out=values)
 
 
-def _padding(dtype: np.dtype[Any]) -> int:
+def padding(dtype: np.dtype[Any]) -> int:
     """The bits of its byte that a signed type does not use."""
     element = from_dtype(dtype)
     return 8 - element.bits if element.kind is Kind.SIGNED and element.bits < 8 else 0
@@ -184,11 +105,6 @@ def _padding(dtype: np.dtype[Any]) -> int:
 
 def _accepted(value: Any, slot: Slot) -> Array:
     return _readable(value, slot) if slot.output is None else _writable(value, slot, slot.name)
-
-
-def _owner(array: Array) -> int:
-    """Identifies the memory that an array is a view of."""
-    return id(array if array.base is None else array.base)
 
 
 def _readable(value: Any, slot: Slot) -> Array:
@@ -224,16 +140,15 @@ def _kind(value: Any) -> str:
 
 def _apart(arrays: list[Array], slots: Sequence[Slot]) -> list[Array]:
     """Copies what is only read and lies in the same memory as what is written."""
-    written: dict[int, str] = {}
-    for array, slot in zip(arrays, slots, strict=True):
-        if slot.output is None:
-            continue
-        if _owner(array) in written and array.size:
-            other = written[_owner(array)]
-            raise InputError(f"{slot.name} and {other} are written and share memory")
-        written[_owner(array)] = slot.name
+    written = [(a, s) for a, s in zip(arrays, slots, strict=True) if s.output is not None]
+    for n, (array, slot) in enumerate(written):
+        for other, its in written[:n]:
+            if np.may_share_memory(array, other):
+                raise InputError(f"{slot.name} and {its.name} are written and share memory")
     return [
-        array.copy() if slot.output is None and _owner(array) in written else array
+        array.copy()
+        if slot.output is None and any(np.may_share_memory(array, w) for w, _ in written)
+        else array
         for array, slot in zip(arrays, slots, strict=True)
     ]
 

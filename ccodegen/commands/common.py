@@ -16,14 +16,8 @@ from typing import Any, NoReturn
 import numpy as np
 from rich.console import Console
 
-from ccodegen.backend.build import (
-    Build,
-    BuildOptions,
-    Parameter,
-    build,
-    build_optimized,
-    with_threads,
-)
+from ccodegen.backend.build import Build, build, build_optimized
+from ccodegen.backend.options import BuildOptions, Parameter, with_threads
 from ccodegen.frontends.read import read
 from ccodegen.loop import text as loop_text
 from ccodegen.loop.ir import Program

@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 
 from ccodegen.backend import host
-from ccodegen.backend.build import BuildOptions
 from ccodegen.backend.interfaces import Options
+from ccodegen.backend.options import BuildOptions
 from ccodegen.commands import common
 from ccodegen.commands.common import bytes_text
 from ccodegen.emit.source import emit
-from ccodegen.export import write_file
 from ccodegen.loop import text as loop_text
 from ccodegen.loop.ir import Program
+from ccodegen.package import write_file
 from ccodegen.support.errors import InputError
 
 STAGES = ("hlo", "optimized", "loop", "c")

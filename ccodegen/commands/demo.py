@@ -16,13 +16,14 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from ccodegen.backend.compilers import find_compiler
 from ccodegen.backend.runner import run_program
-from ccodegen.backend.toolchain import build_program, find_compiler, run_all
+from ccodegen.backend.toolchain import build_program, run_all
 from ccodegen.commands import common
 from ccodegen.commands.common import bytes_text
 from ccodegen.commands.inspect import memory_table
-from ccodegen.export import export
 from ccodegen.jit import Executable, compile
+from ccodegen.package import export
 from ccodegen.reference import evaluate
 from ccodegen.report import report
 from ccodegen.support.element_type import ElementType

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from ccodegen.commands import common
 from ccodegen.commands.common import bytes_text
-from ccodegen.export import export
+from ccodegen.package import export
 from ccodegen.report import Report
 
 TEXT = """\

@@ -14,8 +14,8 @@ from ccodegen.backend.build import Build
 from ccodegen.commands import common
 from ccodegen.commands.common import bytes_text
 from ccodegen.commands.page import page
-from ccodegen.export import write_file
 from ccodegen.hlo.ir import Module
+from ccodegen.package import write_file
 from ccodegen.report import Report, report
 
 TEXT = """\

@@ -11,7 +11,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from ccodegen.backend.build import Build, BuildOptions
+from ccodegen.backend.build import Build
+from ccodegen.backend.options import BuildOptions
 from ccodegen.commands.common import bytes_text
 from ccodegen.emit.program import ProgramPrinter
 from ccodegen.hlo.ir import Instruction, Module

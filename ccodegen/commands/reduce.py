@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ccodegen.commands import common
 from ccodegen.commands.symptoms import symptom_of
-from ccodegen.export import write_file
 from ccodegen.frontends.read import read
 from ccodegen.hlo.ir import Module
+from ccodegen.package import write_file
 from ccodegen.passes.reducing import reduce
 from ccodegen.support.errors import InputError
 from ccodegen.support.naming import counted

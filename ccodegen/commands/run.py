@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 
 from ccodegen.backend import host
-from ccodegen.backend.build import BuildOptions, bind
+from ccodegen.backend.build import bind
 from ccodegen.backend.interfaces import Options
 from ccodegen.backend.memory_form import caller_shape
+from ccodegen.backend.options import BuildOptions
 from ccodegen.commands import common
 from ccodegen.commands.common import Array
-from ccodegen.export import write_file
 from ccodegen.frontends.read import read
 from ccodegen.hlo.evaluate import evaluate, value_leaves
 from ccodegen.loop.ir import Program
 from ccodegen.ops.custom_call import with_hosts
+from ccodegen.package import write_file
 from ccodegen.random_inputs import random_arrays, random_inputs
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import NO_IO

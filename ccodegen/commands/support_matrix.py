@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ccodegen.backend.build import Build, BuildOptions, build
+from ccodegen.backend.build import Build, build
+from ccodegen.backend.options import BuildOptions
 from ccodegen.commands.expansions import EXPANSIONS, WHY, Measured
 from ccodegen.hlo.evaluate import evaluate, value_leaves
 from ccodegen.hlo.ir import Module

@@ -13,7 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ccodegen.backend.build import BuildOptions, build
+from ccodegen.backend.build import build
+from ccodegen.backend.options import BuildOptions
 from ccodegen.commands.run import call
 from ccodegen.frontends._jaxlib import run_hlo
 from ccodegen.hlo.evaluate import evaluate, value_leaves

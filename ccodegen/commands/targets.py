@@ -8,7 +8,7 @@ import shutil
 from rich.table import Table
 from rich.text import Text
 
-from ccodegen.backend.toolchain import find_compiler
+from ccodegen.backend.compilers import find_compiler
 from ccodegen.commands import common
 from ccodegen.support.errors import CcodegenError
 from ccodegen.target import Target, load, names

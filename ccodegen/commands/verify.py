@@ -12,18 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from ccodegen.backend import host
-from ccodegen.backend.build import Build, BuildOptions
+from ccodegen.backend.build import Build
 from ccodegen.backend.interfaces import Options
 from ccodegen.backend.memory_form import inputs_in_memory
+from ccodegen.backend.options import BuildOptions
 from ccodegen.backend.runner import run_program
 from ccodegen.backend.toolchain import build_program
 from ccodegen.commands import common
 from ccodegen.commands.run import call
 from ccodegen.emit.selftest import Expectation
-from ccodegen.export import expectation, export
 from ccodegen.loop import interpret
 from ccodegen.loop.ir import Argument, CallKernel, Kernel, Program, Space
 from ccodegen.ops.custom_call import with_hosts
+from ccodegen.package import expectation, export
 from ccodegen.support.element_type import array_text, from_dtype
 from ccodegen.support.errors import InputError, InternalError
 from ccodegen.support.hooks import NO_IO

@@ -1,4 +1,5 @@
-"""Prints a program for loading at once: one entry function over a table of pointers.
+"""Prints a program for loading at once: one entry function over a table of pointers, and, where the
+program asks for no hooks, one that Python calls (see runtime_c/ccg_python.h).
 
 The table has the arguments in order, then the large constants, then the arena, then the hooks (a
 `const ccg_io *`), where the program asks for any. Kernels are spread over translation units, which
@@ -23,8 +24,6 @@ from ccodegen.loop.ir import ConstantData, For, If, Kernel, Program, Space, Stmt
 from ccodegen.loop.steps import used_buffers
 from ccodegen.target import Target
 
-ENTRY = "ccg_call"
-ENTRY_DECLARATION = f"int {ENTRY}(void *const *table);"
 LARGE_CONSTANT = 4096  # bytes from which a constant is a pointer instead of text
 _UNIT_LINES = 400  # a compiler takes about 0.3 s for them, some ten times the headers' share
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
@@ -66,6 +65,7 @@ class _UnitView:
     prototypes: tuple[str, ...]
     kernels: tuple[str, ...]
     entry: str
+    python: bool
     pool: int
 
 
@@ -141,7 +141,9 @@ def _unit(printer: ProgramPrinter, kernels: list[Kernel], options: _Options) -> 
     shared = () if options.single else (everywhere if options.entry else texts)
     pool = options.pool if options.entry else 0
     asks = options.entry and printer.hooks
+    python = options.entry and not asks
     own = {"ccg_base.h", *(["ccg_pool.h"] if pool else []), *([hooks.HEADER] if asks else [])}
+    own |= {"ccg_python.h"} if python else set()
     return _UnitView(
         strict=options.strict,
         headers=tuple(sorted(own.union(*(text.headers for text in texts)))),
@@ -149,6 +151,7 @@ def _unit(printer: ProgramPrinter, kernels: list[Kernel], options: _Options) -> 
         prototypes=tuple("\n".join(fitted([f"{text.prototype};"])) for text in shared),
         kernels=tuple("\n".join(t.lines("static" if options.single else "")) for t in texts),
         entry=_entry(printer) if options.entry else "",
+        python=python,
         pool=pool,
     )
 

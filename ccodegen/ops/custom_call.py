@@ -21,6 +21,7 @@ from ccodegen.ops.io import asked
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.errors import UnsupportedError
 from ccodegen.support.hooks import IO, Function, Hook, Request
+from ccodegen.support.user_targets import add_user_target, is_user_target
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,6 @@ class CustomCallDef:
 
 
 _TARGETS: dict[str, CustomCallDef] = {}
-_BY_USER: set[str] = set()
 
 
 def register_custom_call(definition: CustomCallDef) -> CustomCallDef:
@@ -82,13 +82,8 @@ def register_custom_call(definition: CustomCallDef) -> CustomCallDef:
 
 def register_by_user(definition: CustomCallDef) -> None:
     """Adds a target that is no part of the package, or replaces what was known of it."""
-    _BY_USER.add(definition.target)
+    add_user_target(definition.target)
     _TARGETS[definition.target] = definition
-
-
-def has_user_targets() -> bool:
-    """Whether a program's text alone does not say what it means."""
-    return bool(_BY_USER)
 
 
 def definition_of(instruction: Instruction) -> CustomCallDef | None:
@@ -152,7 +147,7 @@ def _unsupported(instruction: Instruction, where: str) -> UnsupportedError:
     if definition is None:
         hint = f"tell what it means: ccodegen.register_custom_call({target!r}, …)"
         return UnsupportedError(f"custom-call to '{target}'", instruction.location, hint)
-    hint = f"register_custom_call({target!r}, …, evaluate=f)" if target in _BY_USER else ""
+    hint = f"register_custom_call({target!r}, …, evaluate=f)" if is_user_target(target) else ""
     return UnsupportedError(f"this custom-call to '{target}' {where}", instruction.location, hint)
 
 

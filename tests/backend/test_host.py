@@ -12,8 +12,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ccodegen.backend import host, toolchain
-from ccodegen.backend.host import HostExecutable
+from ccodegen.backend import cached, host, toolchain
+from ccodegen.backend.executable import HostExecutable
 from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.emit import table
 from ccodegen.loop.builder import Builder, apply
@@ -212,14 +212,14 @@ def test_threads_have_arenas_of_their_own() -> None:
 def test_restore_needs_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "LARGE_CONSTANT", 8)
     options = Options(key="restore", structure=(0,))
-    assert host.restore(HOST, options) is None
+    assert cached.restore(HOST, options) is None
     expected = host.load(programs.mlp(), HOST, options)(X)
     monkeypatch.setattr(toolchain, "build_library", lambda *_: pytest.fail("compiled again"))
-    restored = host.restore(HOST, Options(key="restore"))
+    restored = cached.restore(HOST, Options(key="restore"))
     assert restored is not None
     np.testing.assert_array_equal(restored(X)[0], expected[0])
-    assert host.restore(HOST, Options(key="restore", strict=True)) is None
-    assert host.restore(HOST, Options(key="other")) is None
+    assert cached.restore(HOST, Options(key="restore", strict=True)) is None
+    assert cached.restore(HOST, Options(key="other")) is None
 
 
 def test_damaged_entries_are_made_again(cache_directory: Path) -> None:
@@ -229,9 +229,9 @@ def test_damaged_entries_are_made_again(cache_directory: Path) -> None:
         if path.is_file():
             path.unlink()
             path.write_bytes(b"garbage")
-    assert host.restore(HOST, options) is None
+    assert cached.restore(HOST, options) is None
     np.testing.assert_array_equal(host.load(programs.mlp(), HOST, options)(X), expected)
-    assert host.restore(HOST, options) is not None
+    assert cached.restore(HOST, options) is not None
 
 
 def test_a_missing_compiler_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import ccodegen
-from ccodegen.backend.build import with_threads
+from ccodegen.backend.options import with_threads
 from ccodegen.emit.table import emit_table
 from ccodegen.support.errors import InputError
 from ccodegen.target import load

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccodegen.backend.toolchain import find_compiler
+from ccodegen.backend.compilers import find_compiler
 from ccodegen.target import load
 
 _HERE = Path(__file__).resolve().parent

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import ccodegen
-from ccodegen.backend.build import Parameter
+from ccodegen.backend.options import Parameter
 from tests.passes.checking import assert_same_bits
 
 Array = np.ndarray[Any, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import ccodegen
+from ccodegen import compiling
 from ccodegen.backend import toolchain
 
 TEXT = """HloModule m
@@ -43,7 +45,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         monkeypatch.setattr(place, name, noting)
 
-    watch(sys.modules["ccodegen.jit"], "build")
+    watch(compiling, "build")
     watch(toolchain, "build_library")
     return noted
 
@@ -104,3 +106,49 @@ def test_another_compiler_makes_its_own(
     monkeypatch.setenv("CC", str(wrapper))
     ccodegen.compile(TEXT)
     assert calls == ["build", "build_library"] * 2
+
+
+def test_a_compiler_that_was_replaced_makes_its_own(
+    calls: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wrapper = tmp_path / "cc"
+    monkeypatch.setenv("CC", str(wrapper))
+    for line in ("exec gcc", "exec  gcc"):
+        wrapper.write_text(f'#!/bin/sh\n{line} "$@"\n')
+        wrapper.chmod(0o755)
+        ccodegen.compile(TEXT)
+    assert calls.count("build") == 2
+
+
+def test_weights_of_a_mapped_file_that_changes(calls: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "w.npy"
+    np.save(path, W)
+    first = ccodegen.compile(TEXT, constants={"w": np.load(path, mmap_mode="r")})
+    writer = np.load(path, mmap_mode="r+")
+    writer[...] = W + 1
+    second = ccodegen.compile(TEXT, constants={"w": np.load(path, mmap_mode="r")})
+    assert calls.count("build") == 2
+    np.testing.assert_allclose(first(X), np.tanh(X @ W), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(second(X), np.tanh(X @ (W + 1)), rtol=1e-5, atol=1e-6)
+
+
+def test_constants_may_be_written_afterwards() -> None:
+    large = np.random.default_rng(2).standard_normal((8, 300)).astype(np.float32)
+    text = TEXT.replace("[8,3]", "[8,300]").replace("[4,3]", "[4,300]")
+    kept = large.copy()
+    program = ccodegen.compile(text, constants={"w": large})
+    large[...] = 0
+    np.testing.assert_allclose(program(X), np.tanh(X @ kept), rtol=1e-5, atol=1e-6)
+
+
+def test_starting_from_the_cache_imports_no_passes(tmp_path: Path) -> None:
+    ccodegen.compile(TEXT)
+    script = f"""
+import sys, ccodegen
+ccodegen.compile({TEXT!r})
+brought = [m for m in sys.modules if m.partition(".")[0] in ("jax", "jinja2", "pycparser", "cffi")]
+assert not brought, brought
+assert "ccodegen.passes.pipelines" not in sys.modules
+assert "ccodegen.ops" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

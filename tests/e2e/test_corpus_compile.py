@@ -15,9 +15,10 @@ from multiprocessing import get_context
 
 import pytest
 
-from ccodegen.backend.build import Build, BuildOptions, build
+from ccodegen.backend.build import Build, build
 from ccodegen.backend.dynamic_form import dynamic_form
 from ccodegen.backend.memory_form import inputs_in_memory, outputs_in_memory
+from ccodegen.backend.options import BuildOptions
 from ccodegen.hlo.text import parse
 from ccodegen.loop.verify import verify
 from tests.c_library import CLibrary

@@ -24,7 +24,7 @@ from jax.lax.linalg import SvdAlgorithm
 import ccodegen
 from tests.e2e.agreement import Example, assert_agrees, assert_jit_agrees
 from tests.e2e.test_linear_algebra import definite, matrix
-from tests.test_export import needs
+from tests.test_package import needs
 
 Array = Any
 TYPES = [np.float32, np.float64, np.complex64, np.complex128]

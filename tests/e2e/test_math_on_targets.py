@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ccodegen.export import export
 from ccodegen.hlo.opdef import get
 from ccodegen.loop import operators
 from ccodegen.ops.elementwise import MATH_FUNCTIONS
+from ccodegen.package import export
 from ccodegen.support.element_type import HLO_TYPES, ElementType
 
 BINARY = "add multiply divide remainder power atan2"

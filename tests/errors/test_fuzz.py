@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccodegen.backend.build import BuildOptions, build
+from ccodegen.backend.build import build
+from ccodegen.backend.options import BuildOptions
 from ccodegen.frontends.read import read
 from ccodegen.support.errors import InputError, UnsupportedError
 from ccodegen.target import load

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ccodegen.ops  # noqa: F401
-from ccodegen.frontends import read
+from ccodegen.frontends.read import read
 from ccodegen.hlo import proto
 from ccodegen.hlo.proto.schema import message_classes
 from ccodegen.support.errors import InputError, UnsupportedError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccodegen.frontends import read
+from ccodegen.frontends.read import read
 from ccodegen.hlo.ir import Module
 from ccodegen.support.errors import InputError
 from tests.shared import shared_dir

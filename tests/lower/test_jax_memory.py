@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ccodegen.backend.build import Build, BuildOptions, build
+from ccodegen.backend.build import Build, build
+from ccodegen.backend.options import BuildOptions
 from ccodegen.loop.ir import CallKernel, Step, Switch, While
 from tests.three_ways import plain_target
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccodegen.backend.build import BuildOptions, build
+from ccodegen.backend.build import build
+from ccodegen.backend.options import BuildOptions
 from ccodegen.loop.verify import overlap
 from ccodegen.lower.assignment import Block, assign, lower_bound, merged
 from ccodegen.lower.coalesce import check, coalesce

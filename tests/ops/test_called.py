@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ccodegen.backend.build import BuildOptions, build
+from ccodegen.backend.build import build
+from ccodegen.backend.options import BuildOptions
 from ccodegen.support.errors import UnsupportedError
 from tests.three_ways import check, module_of, plain_target
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ccodegen.backend.build import BuildOptions, build
+from ccodegen.backend.build import build
+from ccodegen.backend.options import BuildOptions
 from ccodegen.hlo.evaluate import evaluate
 from ccodegen.hlo.text import parse
 from ccodegen.support.errors import UnsupportedError

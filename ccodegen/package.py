@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ccodegen.backend.build import Build, BuildOptions, Parameter, build, checked_options
+from ccodegen.backend.build import Build, build
 from ccodegen.backend.memory_form import inputs_in_memory, outputs_in_memory
+from ccodegen.backend.options import BuildOptions, Parameter, checked_options
 from ccodegen.emit.build_files import print_build_files
 from ccodegen.emit.hooks import HEADER as IO_HEADER
 from ccodegen.emit.names import check_prefix

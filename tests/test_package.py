@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccodegen.export import export
+from ccodegen.package import export
 from ccodegen.support.errors import InputError, UnsupportedError
 
 PROGRAM = """HloModule step

@@ -1,0 +1,148 @@
+"""A compiled program as one file: its library, its constants, and what a call of it takes.
+
+    library | constants, from a page on | facts, as JSON | footer
+
+The library stands first and the constants at their alignment, so that both are mapped from the very
+file, and read from the disk when they are first touched. The footer ends with a checksum of all but
+the constants: they are on the disk before the footer is, so that a file with a footer has them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ccodegen.backend.cache import write_atomically
+from ccodegen.backend.signature import Signature, from_json
+from ccodegen.support.errors import InputError
+from ccodegen.support.version import VERSION
+from ccodegen.target import native
+
+Array = np.ndarray[Any, Any]
+_MAGIC = b"ccg-program-1\n\0\0"
+_FOOTER = struct.Struct("<16sQQQ32s")  # magic; bytes of the library, the facts, all; checksum
+_PAGE = 4096
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True)
+class Image:
+    """`library`: the file that it is loaded from, the first `library_size` bytes of which it is;
+    `owner`: what that file lives as long as. `constants`: those of `signature.external`. `machine`:
+    where the code runs, empty for any (see compilers.machine)."""
+
+    library: Path
+    library_size: int
+    signature: Signature
+    constants: Sequence[Array]
+    machine: str = ""
+    owner: object = None
+
+
+def parts(image: Image) -> Iterator[bytes | memoryview]:
+    """The bytes of its file, piece by piece."""
+    checksum, size = hashlib.sha256(), image.library_size
+    with image.library.open("rb") as file:
+        for piece in _pieces(file, image.library_size):
+            checksum.update(piece)
+            yield piece
+    gap = -size % _PAGE
+    for array in image.constants:
+        yield bytes(gap)
+        yield np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+        size += gap + array.nbytes
+        gap = -size % image.signature.alignment
+    facts = {"version": VERSION, "machine": image.machine, "signature": image.signature.to_json()}
+    text = json.dumps(facts).encode()
+    sizes = (image.library_size, len(text), size + len(text) + _FOOTER.size)
+    checksum.update(text + repr(sizes).encode())
+    yield text
+    yield _FOOTER.pack(_MAGIC, *sizes, checksum.digest())
+
+
+def read_image(path: Path) -> Image | None:
+    """The program in a file; None where there is no such file, or not all of it, or where another
+    version of ccodegen wrote it."""
+    try:
+        with path.open("rb") as file:
+            return _read(path, file)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def save_image(image: Image, path: Path) -> None:
+    """Writes the file, whole or not at all. Raises InputError where that cannot be done."""
+    try:
+        write_atomically(path, parts(image), lasting=bool(image.constants))
+    except OSError as error:
+        raise InputError(f"cannot write '{path}': {error.strerror or error}") from None
+
+
+def load_image(path: Path) -> Image:
+    """The program in a file. Raises InputError where it is none, or none for here."""
+    image = read_image(path)
+    if image is None:
+        what = "no whole program of this version of ccodegen" if path.exists() else "not there"
+        hint = "write it by ccodegen.compile(source).save(path)"
+        raise InputError(f"'{path}' is {what}", hint=hint)
+    if image.machine not in ("", native.identity()):
+        hint = "compile it here, or for a target whose code runs on both"
+        raise InputError(f"'{path}' is compiled for another machine", hint=hint)
+    return image
+
+
+def _read(path: Path, file: BufferedReader) -> Image | None:
+    size = file.seek(0, os.SEEK_END)
+    if size < _FOOTER.size:
+        return None
+    file.seek(size - _FOOTER.size)
+    magic, library_size, text_size, whole, digest = _FOOTER.unpack(file.read(_FOOTER.size))
+    if magic != _MAGIC or whole != size or library_size + text_size > size:
+        return None
+    file.seek(size - _FOOTER.size - text_size)
+    text = file.read(text_size)
+    file.seek(0)
+    checksum = hashlib.sha256()
+    for piece in _pieces(file, library_size):
+        checksum.update(piece)
+    checksum.update(text + repr((library_size, text_size, whole)).encode())
+    if checksum.digest() != digest:
+        return None
+    facts = json.loads(text)
+    if facts["version"] != VERSION:
+        return None
+    signature = from_json(facts["signature"])
+    constants = _mapped(file, library_size, signature)
+    return Image(path, library_size, signature, constants, facts["machine"])
+
+
+def _pieces(file: BufferedReader, size: int) -> Iterator[bytes]:
+    """The next so many bytes. Raises ValueError where there are fewer."""
+    while size > 0:
+        piece = file.read(min(_CHUNK, size))
+        if not piece:
+            raise ValueError("the file ends early")
+        size -= len(piece)
+        yield piece
+
+
+def _mapped(file: BufferedReader, start: int, signature: Signature) -> list[Array]:
+    if not signature.external:
+        return []
+    data = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+    arrays, start = [], start + -start % _PAGE
+    for slot in signature.external:
+        start += -start % signature.alignment
+        arrays.append(data[start : start + slot.bytes].view(slot.dtype).reshape(slot.shape))
+        start += slot.bytes
+    return arrays

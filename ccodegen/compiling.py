@@ -1,0 +1,69 @@
+"""A program from its source to this process: what `compile` does where the cache has nothing.
+
+Apart from the front doors, because all passes come with it, and what the cache has needs none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ccodegen.backend import host
+from ccodegen.backend.build import Build, build
+from ccodegen.backend.executable import HostExecutable
+from ccodegen.backend.interfaces import Options
+from ccodegen.backend.options import BuildOptions
+from ccodegen.backend.signature import Structure
+from ccodegen.emit.source import emit
+from ccodegen.frontends.read import read
+from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
+from ccodegen.loop import text as loop_text
+from ccodegen.ops.custom_call import with_hosts
+from ccodegen.ops.host import check_io
+from ccodegen.support.errors import InputError
+from ccodegen.target import load
+
+_STAGES = ("hlo", "optimized", "loop", "c")
+
+
+def stages(source: Any, options: BuildOptions) -> Build:
+    """The program at its stages. Raises as `compile` does."""
+    return build(read(source), options)
+
+
+def compiled(source: Any, options: BuildOptions, settings: Options) -> tuple[HostExecutable, Build]:
+    """The program, loaded, and what it was made from."""
+    made = stages(source, options)
+    io = with_hosts(settings.io)
+    check_io(made.optimized, io)
+    structure = _structure(made.module.entry.root.shape)
+    settings = replace(settings, structure=structure, io=io)
+    return host.load(made.program, options.target, settings), made
+
+
+def text_of(made: Build, stage: str) -> str:
+    """The program at a stage. Raises InputError for one that there is not."""
+    if stage == "hlo":
+        return made.module.to_text()
+    if stage == "optimized":
+        return made.optimized.to_text()
+    if stage == "loop":
+        return loop_text.to_text(made.program)
+    if stage == "c":
+        return "\n".join(emit(made.program, load("host"), "program").files.values())
+    raise InputError(f"unknown stage '{stage}'", hint=f"the stages are {', '.join(_STAGES)}")
+
+
+def _structure(shape: Shape) -> Structure | None:
+    """How the results are nested, leaves numbered left to right; tokens are left out."""
+    counter = iter(range(1 << 30))
+
+    def number(part: Shape) -> Structure:
+        if isinstance(part, TokenShape):
+            return ()
+        if isinstance(part, TupleShape):
+            kept = [e for e in part.elements if isinstance(e, TupleShape | ArrayShape)]
+            return tuple(number(e) for e in kept)
+        return next(counter)
+
+    return number(shape)

@@ -1,0 +1,146 @@
+"""Compiled programs as files: whole ones load, nothing else does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ccodegen
+from ccodegen.backend import image
+from ccodegen.support.errors import InputError
+from ccodegen.target import native
+
+TEXT = """ENTRY e { x = f32[8] parameter(0)  w = f32[8,2000] parameter(1)
+  d = f32[2000] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT t = (f32[2000], f32[8]) tuple(d, x) }"""
+X = np.arange(8, dtype=np.float32)
+W = np.random.default_rng(0).standard_normal((8, 2000)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        path = tmp_path_factory.mktemp("cache")
+        patch.setenv("CCODEGEN_CACHE_DIR", str(path))
+        yield path
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    ccodegen.compile(TEXT, constants={"w": W}).save(tmp_path / "program")
+    return tmp_path / "program"
+
+
+def check(program: ccodegen.Executable) -> None:
+    product, same = program(X)
+    np.testing.assert_allclose(product, X @ W, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(same, X)
+
+
+def test_a_saved_program_loads_without_its_source(saved: Path) -> None:
+    program = ccodegen.load(saved)
+    check(program)
+    assert program.memory == ccodegen.compile(TEXT, constants={"w": W}).memory
+    with pytest.raises(InputError, match="has no stages"):
+        program.as_text("c")
+
+
+def test_what_was_loaded_can_be_saved(saved: Path, tmp_path: Path) -> None:
+    ccodegen.load(saved).save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == saved.read_bytes()
+    ccodegen.load(str(saved)).save(saved)  # over the file that it is mapped from
+    check(ccodegen.load(saved))
+
+
+@pytest.mark.usefixtures("own_targets")
+def test_programs_that_are_not_cached_can_be_saved(tmp_path: Path) -> None:
+    ccodegen.register_custom_call("twice", lower=lambda b, x: b.add(x, x))
+    text = """ENTRY e { x = f32[8] parameter(0)  w = f32[8] parameter(1)  s = f32[8] add(x, w)
+      ROOT r = f32[8] custom-call(s), custom_call_target="twice" }"""
+    program = ccodegen.compile(text, constants={"w": X})
+    program.save(tmp_path / "program")
+    np.testing.assert_array_equal(ccodegen.load(tmp_path / "program")(X), 4 * X)
+
+
+def test_a_process_that_loads_needs_little(saved: Path) -> None:
+    script = f"""
+import sys, ccodegen, numpy
+program = ccodegen.load({str(saved)!r})
+program(numpy.zeros(8, numpy.float32))
+brought = {{m.partition(".")[0] for m in sys.modules}}
+assert not brought & {{"jax", "jinja2", "pycparser", "cffi", "subprocess", "rich"}}, brought
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 100, 5000, -1])
+def test_a_file_that_is_not_all_there(saved: Path, kept: int) -> None:
+    saved.write_bytes(saved.read_bytes()[:kept])
+    with pytest.raises(InputError, match="no whole program"):
+        ccodegen.load(saved)
+
+
+@pytest.mark.parametrize("place", [0, 200, -1, -40, -60, -200])
+def test_a_flipped_bit_is_damage(saved: Path, place: int) -> None:
+    data = bytearray(saved.read_bytes())
+    data[place] ^= 1
+    saved.write_bytes(data)
+    with pytest.raises(InputError, match="no whole program"):
+        ccodegen.load(saved)
+
+
+def test_other_files_are_errors(saved: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not there"):
+        ccodegen.load(tmp_path / "nothing")
+    with pytest.raises(InputError, match="no whole program"):
+        ccodegen.load(tmp_path)
+    with pytest.raises(InputError, match="cannot write"):
+        ccodegen.load(saved).save(tmp_path / "no" / "folder")
+
+
+def test_another_version_is_an_error(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(image, "VERSION", "0.0.0")
+    with pytest.raises(InputError, match="this version"):
+        ccodegen.load(saved)
+
+
+def test_another_machine_is_an_error(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "identity", lambda: "another")
+    with pytest.raises(InputError, match="another machine"):
+        ccodegen.load(saved)
+
+
+def test_constants_are_not_read_before_they_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = np.ones((1000, 20000), np.float32)
+    text = """ENTRY e { i = s32[] parameter(0)  w = f32[1000,20000] parameter(1)
+      z = s32[] constant(0)
+      ROOT r = f32[1,5] dynamic-slice(w, i, z), dynamic_slice_sizes={1,5} }"""
+    ccodegen.compile(text, constants={"w": large}).save(tmp_path / "program")
+    script = f"""
+import re, ccodegen, numpy
+program = ccodegen.load({str(tmp_path / "program")!r})
+assert program(numpy.int32(7)).tolist() == [[1.0] * 5]
+status = open("/proc/self/status").read()
+assert int(re.search(r"VmHWM:\\s*(\\d+)", status)[1]) < 70_000, status
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_damage_in_the_cache_is_made_again(cache_directory: Path) -> None:
+    def all_files() -> dict[Path, Any]:
+        return {path: path.stat() for path in cache_directory.rglob("*") if path.is_file()}
+
+    text = TEXT.replace("tuple(d, x)", "tuple(d, x), metadata={op_name=\"damage\"}")
+    check(ccodegen.compile(text, constants={"w": W}))
+    for path in all_files():
+        path.write_bytes(path.read_bytes()[:-1])
+    check(ccodegen.compile(text, constants={"w": W}))
+    check(ccodegen.compile(text, constants={"w": W}))
