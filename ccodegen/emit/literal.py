@@ -16,10 +16,10 @@ _QUIET = {"f32": 0x7FC00000, "f64": 0x7FF8000000000000}
 
 
 def literal(element: ElementType, value: Any) -> str:
-    """One constant as a C expression: a number, a macro, or a call for complex and odd NaNs.
+    """One constant as a C expression: a number, a macro, or a call for NaN and complex numbers.
 
     Numbers below zero start with a minus sign; everything else binds tighter than any operator,
-    save the casts of a double's infinity and NaN.
+    save the cast of a double's infinity.
     """
     if element.kind in (Kind.PRED, Kind.INDEX):
         return str(int(value))
@@ -46,7 +46,8 @@ def initializers(element: ElementType, array: np.ndarray[Any, Any]) -> list[str]
     if element.text in _SUFFIX:
         texts = [text.decode() + _SUFFIX[element.text] for text in array.astype("S32").tolist()]
         for i in np.flatnonzero(~np.isfinite(array)).tolist():
-            texts[i] = literal(element, array[i])
+            nan = np.isnan(array[i])
+            texts[i] = _NAN[element.text] if nan else literal(element, array[i])
         return texts
     if element.is_float:
         digits = 2 * element.bytes
@@ -78,10 +79,8 @@ def _integer(element: ElementType, value: int) -> str:
 
 def _float(element: ElementType, number: np.ndarray[Any, Any]) -> str:
     if np.isnan(number):
-        bits = int(number.view(_BITS[element.text]))
-        if bits == _QUIET[element.text]:
-            return _NAN[element.text]
-        wide = element.bits == 64
+        # The macro NAN may be computed, as 0/0, and then has either sign.
+        bits, wide = int(number.view(_BITS[element.text])), element.bits == 64
         return f"ccg_{element.text}_bits({f'UINT64_C({bits:#x})' if wide else f'{bits:#x}u'})"
     if np.isinf(number):
         return ("-" if number < 0 else "") + _INFINITY[element.text]

@@ -1,4 +1,4 @@
-"""A stable bottom-up merge sort of lines of values by any comparator: what sort and topk share.
+"""A stable bottom-up merge sort of lines of values by any comparator, even one that is no order.
 
 Runs of 1, 2, 4, … elements are merged; an element of the right run goes first only if it is less
 than that of the left run. Reference and lowering make the same comparisons in the same order, so
@@ -55,7 +55,7 @@ def _merged_runs(
     return merged
 
 
-class LineSorter:
+class MergeSorter:
     """Emits the sort of one line of `n` elements, held in scratch memory of the kernel."""
 
     def __init__(

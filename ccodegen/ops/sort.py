@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_leaves
+from ccodegen.ops.line_sort import Order, line_sorter
 from ccodegen.ops.lowering import NestScope
-from ccodegen.ops.merge_sort import LineSorter, sorting_permutation
+from ccodegen.ops.merge_sort import sorting_permutation
 from ccodegen.ops.shape_checks import (
     arrays,
     check_scalars,
@@ -25,6 +26,8 @@ from ccodegen.ops.shape_checks import (
     require,
     same_dimensions,
 )
+from ccodegen.ops.sort_key import key_bits, packed_key
+from ccodegen.ops.sort_order import sort_keys
 from ccodegen.support.element_type import ElementType
 
 
@@ -78,7 +81,8 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
     def less(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
         return call_scalars(scope, attributes.to_apply, _pairs(a, b))[0]
 
-    sorter = LineSorter(scope, n, [b.type for b in scope.operands], less)
+    order = Order(less, *_key(scope, attributes.to_apply))
+    sorter = line_sorter(scope, n, [b.type for b in scope.operands], order)
     with builder.loops(outer, "line") as line:
 
         def place(i: Expr) -> Index:
@@ -89,6 +93,16 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
                 builder.store(result, place(i), value)
 
         sorter.sort(lambda i: [builder.load(b, place(i)) for b in scope.operands], write, n)
+
+
+def _key(
+    scope: NestScope, comparator: Computation
+) -> tuple[int, Callable[[Sequence[Expr]], Expr] | None]:
+    """The bits of a key that orders as the comparator does, and how to compute it."""
+    keys = sort_keys(comparator)
+    if not keys:
+        return 0, None
+    return key_bits(keys), lambda values: packed_key(scope, keys, values)
 
 
 def _pairs(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:

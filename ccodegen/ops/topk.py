@@ -22,7 +22,7 @@ from ccodegen.loop.ir import Expr
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays
 from ccodegen.ops.lowering import NestScope
-from ccodegen.ops.merge_sort import LineSorter, sorting_permutation
+from ccodegen.ops.merge_sort import MergeSorter, sorting_permutation
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
 
@@ -68,7 +68,7 @@ def topk_nest(scope: NestScope, k: int, largest: bool) -> None:
     builder, operand = scope.builder, scope.operands[0]
     *outer, n = operand.dimensions
     values, indices = scope.results
-    sorter = LineSorter(
+    sorter = MergeSorter(
         scope, n, (operand.type, indices.type), _before(comparison(operand.type, largest))
     )
     with builder.loops(outer, "line") as line:

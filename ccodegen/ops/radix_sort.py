@@ -1,0 +1,152 @@
+"""A stable radix sort of lines of values by an unsigned key, from the least digit to the greatest.
+
+One reading counts the digits of all passes. A pass moves each element to where the counts say that
+its digit's next one goes, and is left out where all elements have the same digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
+from ccodegen.ops.lowering import NestScope
+from ccodegen.support.element_type import ElementType
+
+Values = Sequence[Expr]
+
+_U32 = ElementType.U32
+_BLOCK = 256  # elements whose digits are computed together, in a loop without dependences
+
+
+@dataclass(frozen=True)
+class Radix:
+    """`passes` over keys of `bits` bits, of which each takes one digit of `width` bits."""
+
+    bits: int
+    passes: int
+
+    @property
+    def word(self) -> ElementType:
+        """The type of keys."""
+        return ElementType.U32 if self.bits <= 32 else ElementType.U64
+
+    @property
+    def width(self) -> int:
+        return -(-self.bits // self.passes)
+
+    @property
+    def counters(self) -> int:
+        """Of one pass."""
+        return 1 << self.width
+
+
+class RadixSorter:
+    """Emits the sort of one line of `n` elements, held in scratch memory of the kernel.
+
+    `key(values)`: of type radix.word and below 2 ** radix.bits, the same each time.
+    """
+
+    def __init__(
+        self,
+        scope: NestScope,
+        n: int,
+        types: Sequence[ElementType],
+        key: Callable[[Values], Expr],
+        radix: Radix,
+    ) -> None:
+        self._builder: Builder = scope.builder
+        self._n, self._key, self._radix = n, key, radix
+        self._lines = [scope.scratch(t, (2, n)) for t in types]
+        self._counts = scope.scratch(_U32, (radix.passes, radix.counters))
+
+    def sort(
+        self,
+        read: Callable[[Expr], Values],
+        write: Callable[[Expr, Values], None],
+        kept: int,
+    ) -> None:
+        """write(i, values) for the `kept` first places i of the sorted line of read(i)."""
+        b = self._builder
+        keys = b.local(self._radix.word, (_BLOCK,), "keys")
+        self._count_digits(read, keys)
+        side = b.variable(index(0), "side")
+        with b.loop(self._radix.passes, "p") as p, b.when(self._digits_differ(p)):
+            source = b.let(b.load(side), "from")
+            target = b.let(apply("subtract", index(1), source), "to")
+            self._move(p, source, target, keys)
+            b.store(side, (), target)
+        with b.loop(kept, "i") as i:
+            write(i, self._load(b.load(side), i))
+
+    def _count_digits(self, read: Callable[[Expr], Values], keys: Buffer) -> None:
+        """Also puts what is read into the lines."""
+        b, passes = self._builder, range(self._radix.passes)
+        with b.loops((self._radix.passes, self._radix.counters), "d") as at:
+            b.store(self._counts, at, const(_U32, 0))
+        with self._blocks() as (start, length):
+            with b.loop(length, "k", LoopKind.VECTOR) as k:
+                place = apply("add", start, k)
+                values = [b.let(v, "value") for v in read(place)]
+                self._store(index(0), place, values)
+                b.store(keys, (k,), self._key(values))
+            with b.loop(length, "k") as k:
+                key = b.let(b.load(keys, (k,)), "key")
+                for number in passes:
+                    self._next_place(index(number), self._digit(key, index(number)))
+
+    def _digits_differ(self, p: Expr) -> Expr:
+        """Counts become the places of the first element of each digit; whether it is not one digit
+        that all elements have."""
+        b = self._builder
+        total, largest = b.variable(const(_U32, 0), "total"), b.variable(const(_U32, 0), "largest")
+        with b.loop(self._radix.counters, "d") as d:
+            count = b.let(b.load(self._counts, (p, d)), "count")
+            b.store(self._counts, (p, d), b.load(total))
+            b.store(total, (), apply("add", b.load(total), count))
+            b.store(largest, (), apply("maximum", b.load(largest), count))
+        everything = const(_U32, self._n)
+        return apply("compare-lt", b.load(largest), everything, type=ElementType.PRED)
+
+    def _move(self, p: Expr, source: Expr, target: Expr, keys: Buffer) -> None:
+        b = self._builder
+        with self._blocks() as (start, length):
+            with b.loop(length, "k", LoopKind.VECTOR) as k:
+                values = [b.let(v, "value") for v in self._load(source, apply("add", start, k))]
+                b.store(keys, (k,), self._digit(self._key(values), p))
+            with b.loop(length, "k") as k:
+                place = self._next_place(p, b.load(keys, (k,)))
+                values = self._load(source, apply("add", start, k))
+                self._store(target, apply("convert", place, type=INDEX), values)
+
+    @contextmanager
+    def _blocks(self) -> Iterator[tuple[Expr, Expr]]:
+        """A loop over blocks: the first element and the number of them."""
+        b = self._builder
+        with b.loop(-(-self._n // _BLOCK), "block") as block:
+            start = b.let(apply("multiply", block, index(_BLOCK)), "start")
+            left = apply("subtract", index(self._n), start)
+            yield start, b.let(apply("minimum", left, index(_BLOCK)), "length")
+
+    def _digit(self, key: Expr, p: Expr) -> Expr:
+        word, width = self._radix.word, self._radix.width
+        shift = apply("convert", apply("multiply", p, index(width)), type=word)
+        digits = apply("shift-right-logical", key, shift)
+        return apply("and", digits, const(word, self._radix.counters - 1))
+
+    def _next_place(self, p: Expr, digit: Expr) -> Expr:
+        """The counter of a digit, which then counts one more."""
+        b = self._builder
+        at = (p, b.let(apply("convert", digit, type=INDEX), "digit"))
+        place = b.let(b.load(self._counts, at), "place")
+        b.store(self._counts, at, apply("add", place, const(_U32, 1)))
+        return place
+
+    def _load(self, side: Expr, at: Expr) -> list[Expr]:
+        return [self._builder.load(line, (side, at)) for line in self._lines]
+
+    def _store(self, side: Expr, at: Expr, values: Values) -> None:
+        for line, value in zip(self._lines, values, strict=True):
+            self._builder.store(line, (side, at), value)

@@ -1,0 +1,60 @@
+"""A stable sort of short lines by rank: an element's place is the number of those before it.
+
+All keys are compared with each other, some at a time and without branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
+from ccodegen.ops.lowering import NestScope
+from ccodegen.support.element_type import ElementType
+
+Values = Sequence[Expr]
+
+_PRED = ElementType.PRED
+
+
+class RankSorter:
+    """Emits the sort of one line of `n` elements. `key(values)`: an unsigned integer `word`."""
+
+    def __init__(
+        self, scope: NestScope, n: int, word: ElementType, key: Callable[[Values], Expr]
+    ) -> None:
+        self._builder: Builder = scope.builder
+        self._n, self._word, self._key = n, word, key
+
+    def sort(
+        self,
+        read: Callable[[Expr], Values],
+        write: Callable[[Expr, Values], None],
+        kept: int,
+    ) -> None:
+        """write(i, values) for the `kept` first places i of the sorted line of read(i)."""
+        b, n = self._builder, self._n
+        keys = b.local(self._word, (n,), "keys")
+        ranks = b.local(self._word, (n,), "ranks")
+        with b.loop(n, "i", LoopKind.VECTOR) as i:
+            b.store(keys, (i,), self._key([b.let(v, "value") for v in read(i)]))
+            b.store(ranks, (i,), const(self._word, 0))
+        with b.loop(n, "j") as j, b.loop(n, "i", LoopKind.VECTOR) as i:
+            more = apply("add", b.load(ranks, (i,)), self._is_before(keys, j, i))
+            b.store(ranks, (i,), more)
+        with b.loop(n, "i") as i:
+            rank = b.let(apply("convert", b.load(ranks, (i,)), type=INDEX), "rank")
+            with b.when(apply("compare-lt", rank, index(kept), type=_PRED)):
+                write(rank, read(i))
+
+    def _is_before(self, keys: Buffer, j: Expr, i: Expr) -> Expr:
+        """1 or 0. Of elements with one key the first comes first."""
+        b = self._builder
+        first, second = b.load(keys, (j,)), b.load(keys, (i,))
+        less, same = self._compare("lt", first, second), self._compare("eq", first, second)
+        places = (apply("convert", place, type=self._word) for place in (j, i))
+        return apply("or", less, apply("and", same, self._compare("lt", *places)))
+
+    def _compare(self, direction: str, a: Expr, b: Expr) -> Expr:
+        """As a number, so that no compiler makes branches of it."""
+        return apply("convert", apply(f"compare-{direction}", a, b, type=_PRED), type=self._word)

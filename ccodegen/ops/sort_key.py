@@ -1,0 +1,71 @@
+"""Sort keys as unsigned integers in the same order: what can be sorted digit by digit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ccodegen.loop.builder import apply, const
+from ccodegen.loop.ir import Expr
+from ccodegen.ops.fold import call_scalars, converted
+from ccodegen.ops.lowering import Scope
+from ccodegen.ops.sort_order import Key
+from ccodegen.support.element_type import ElementType, Kind
+
+U32, U64 = ElementType.U32, ElementType.U64
+
+
+def key_bits(keys: Sequence[Key]) -> int:
+    """How many bits `packed_key` has; 64 at most are possible."""
+    return sum(_bits(k.computation.root.array_shape.element_type) for k in keys)
+
+
+def packed_key(scope: Scope, keys: Sequence[Key], values: Sequence[Expr]) -> Expr:
+    """All keys of the element with these values in one u32 or u64, the first one foremost."""
+    word = U32 if key_bits(keys) <= 32 else U64
+    packed: Expr | None = None
+    for key in keys:
+        (value,) = call_scalars(scope, key.computation, values)
+        part = converted(ordered(value, key.descending), word)
+        if packed is not None:
+            shift = const(word, _bits(value.type))
+            part = apply("or", apply("shift-left", packed, shift), part)
+        packed = part
+    assert packed is not None
+    return packed
+
+
+def ordered(value: Expr, descending: bool = False) -> Expr:
+    """An integer u32, or u64 for wide types, that orders as the value; floats in total order.
+
+    It is less than 2 to the power of the bits that the type has (a narrow float: 32).
+    """
+    bits = _bits(value.type)
+    key = _ordered_float(value) if value.type.is_float else _ordered_integer(value)
+    return apply("xor", key, const(key.type, 2**bits - 1)) if descending else key
+
+
+def _bits(element_type: ElementType) -> int:
+    """Floats narrower than f32 are compared as f32."""
+    return max(32, element_type.bits) if element_type.is_float else element_type.bits
+
+
+def _ordered_integer(value: Expr) -> Expr:
+    """Counted from the least value of the type."""
+    bits = value.type.bits
+    word = U32 if bits <= 32 else U64
+    if value.type.kind is not Kind.SIGNED:
+        return converted(value, word)
+    signed = converted(value, ElementType.S32 if bits <= 32 else ElementType.S64)
+    number = apply("bitcast-convert", signed, type=word)
+    return apply("add", number, const(word, 2 ** (bits - 1)))
+
+
+def _ordered_float(value: Expr) -> Expr:
+    """Its bits with the sign turned over, and all others too where it is negative."""
+    wide = value if value.type.bits >= 32 else converted(value, ElementType.F32)
+    word = U32 if wide.type is ElementType.F32 else U64
+    bits = apply("bitcast-convert", wide, type=word)
+    sign = const(word, 2 ** (wide.type.bits - 1))
+    is_negative = apply("compare-ge", bits, sign, type=ElementType.PRED)
+    everything = const(word, 2**wide.type.bits - 1)
+    return apply("xor", bits, apply("select", is_negative, everything, sign))

@@ -1,0 +1,169 @@
+"""What comparators order by, and the sorts that need to know: by rank and by digits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ccodegen.ops
+from ccodegen.hlo.text import parse
+from ccodegen.ops.line_sort import Order, best_radix, line_sorter
+from ccodegen.ops.merge_sort import MergeSorter
+from ccodegen.ops.radix_sort import RadixSorter
+from ccodegen.ops.rank_sort import RankSorter
+from ccodegen.ops.sort_order import sort_keys
+from ccodegen.support.element_type import HLO_TYPES, ElementType
+from tests import three_ways
+from tests.ops.scope import Scope, module_of
+
+assert ccodegen.ops
+
+BY = """
+less {{ a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  p = s32[] parameter(2)
+  q = s32[] parameter(3)
+  {1} }}
+ENTRY e {{ x = {0}[{2}] parameter(0)
+  i = s32[{2}] iota(), iota_dimension=0
+  ROOT r = ({0}[{2}], s32[{2}]) sort(x, i), dimensions={{0}}, to_apply=less }}
+"""
+LESS = "ROOT c = pred[] compare(a, b), direction=LT, type=TOTALORDER"
+GREATER = "ROOT c = pred[] compare(a, b), direction=GT"
+SWAPPED = "ROOT c = pred[] compare(b, a), direction=LT"
+CANONICAL = """zero = f32[] constant(0)
+  nan = f32[] constant(nan)
+  an = pred[] compare(a, a), direction=NE
+  bn = pred[] compare(b, b), direction=NE
+  az = pred[] compare(a, zero), direction=EQ
+  bz = pred[] compare(b, zero), direction=EQ
+  a0 = f32[] select(az, zero, a)
+  b0 = f32[] select(bz, zero, b)
+  a1 = f32[] select(an, nan, a0)
+  b1 = f32[] select(bn, nan, b0)
+  ROOT c = pred[] compare(a1, b1), direction=LT, type=TOTALORDER"""
+THEN_BY_PAYLOAD = """lt = pred[] compare(a, b), direction=LT
+  eq = pred[] compare(a, b), direction=EQ
+  gt = pred[] compare(p, q), direction=GT
+  tie = pred[] and(eq, gt)
+  ROOT c = pred[] or(lt, tie)"""
+SQUARES = """s = f32[] multiply(a, a)
+  t = f32[] multiply(b, b)
+  ROOT c = pred[] compare(s, t), direction=LT, type=TOTALORDER"""
+COMPONENTS = """x = f32[] real(a)
+  y = f32[] real(b)
+  u = f32[] imag(a)
+  v = f32[] imag(b)
+  lt = pred[] compare(x, y), direction=GT, type=TOTALORDER
+  eq = pred[] compare(y, x), direction=EQ, type=TOTALORDER
+  rest = pred[] compare(u, v), direction=LT, type=TOTALORDER
+  tie = pred[] and(rest, eq)
+  ROOT c = pred[] or(tie, lt)"""
+
+
+def values(element_type: str, n: int) -> np.ndarray:
+    """All kinds of values, many of them more than once."""
+    t, random = HLO_TYPES[element_type], np.random.default_rng(n)
+    if t.is_integer or t is ElementType.PRED:
+        held = 8 * t.bytes
+        bits = random.integers(0, 2**t.bits, n, np.uint64) & np.uint64(2**t.bits - 1)
+        if t.is_integer and t.bits < 8:
+            return bits.astype(np.int8).astype(t.dtype)
+        return bits.astype(f"u{held // 8}").view(t.dtype)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1, -1, 1e-40, -1e-40]
+    x = np.where(random.random(n) < 0.5, random.choice(special, n), random.standard_normal(n))
+    with np.errstate(all="ignore"):
+        return x.astype(t.dtype) if not t.is_complex else (x + 1j * x[::-1]).astype(t.dtype)
+
+
+CASES = [
+    *((t, LESS) for t in ("f32", "f64", "f16", "bf16", "f8e5m2", "f8e4m3fn")),
+    *((t, GREATER) for t in ("pred", "s4", "u4", "s8", "u8", "s16", "u16", "s32", "u32", "s64")),
+    *((t, SWAPPED) for t in ("u64", "s32", "u2")),
+    *((t, THEN_BY_PAYLOAD) for t in ("s32", "u8", "s16")),
+    ("f32", CANONICAL),
+    ("c64", COMPONENTS),
+]
+
+
+@pytest.mark.parametrize("n", [5, 53])
+@pytest.mark.parametrize(("element_type", "comparator"), CASES)
+def test_sorts_by_a_key_have_the_bits_of_the_merge_sort(element_type, comparator, n):
+    text = BY.format(element_type, comparator, n)
+    case = three_ways.Case(module_of(text), (values(element_type, n),), strict=True)
+    three_ways.prepare(case, three_ways.plain_target()).interpret()
+
+
+@pytest.mark.parametrize(("element_type", "comparator"), CASES[::4] + CASES[-2:])
+def test_sorts_by_digits_compiled(element_type, comparator):
+    text = BY.format(element_type, comparator, 301)
+    three_ways.check(text, values(element_type, 301), strict=True)
+
+
+def test_passes_over_digits_that_all_elements_share_are_left_out():
+    x = np.random.default_rng(1).integers(70_000, 70_100, 300).astype(np.int32)
+    three_ways.check(BY.format("s32", GREATER, 300), x, strict=True)
+    three_ways.check(BY.format("s32", GREATER, 300), np.full(300, 7, np.int32), strict=True)
+
+
+@pytest.mark.parametrize(
+    "shape", [(0, 40), (3, 0), (2, 1, 40), (40, 3), (1, 1, 2, 300)], ids=str
+)
+def test_lines_of_arrays(shape):
+    for dimension in {0, len(shape) - 1}:
+        dims = ",".join(map(str, shape))
+        text = f"""less {{ a = f32[] parameter(0)
+          b = f32[] parameter(1)
+          {LESS} }}
+        ENTRY e {{ x = f32[{dims}] parameter(0)
+          ROOT r = f32[{dims}] sort(x), dimensions={{{dimension}}}, to_apply=less }}"""
+        three_ways.check(text, np.random.default_rng(2).standard_normal(shape, np.float32))
+
+
+def keys_of(element_type: str, comparator: str):
+    module = parse("HloModule m\n" + BY.format(element_type, comparator, 2), "test.hlo")
+    return sort_keys(module.entry.root.attributes.to_apply)
+
+
+def test_keys_of_comparators():
+    (key,) = keys_of("f32", LESS)
+    assert key.computation.root.op == "parameter" and not key.descending
+    for comparator in (GREATER, SWAPPED):
+        (key,) = keys_of("s32", comparator)
+        assert key.descending
+    (key,) = keys_of("f32", CANONICAL)
+    assert key.computation.root.name == "a1"
+    first, second = keys_of("c64", COMPONENTS)
+    assert (first.computation.root.op, first.descending) == ("real", True)
+    assert (second.computation.root.op, second.descending) == ("imag", False)
+
+
+@pytest.mark.parametrize(
+    ("element_type", "comparator"),
+    [
+        ("f32", "ROOT c = pred[] compare(a, b), direction=LT"),  # NaN has no place
+        ("s32", "ROOT c = pred[] compare(a, b), direction=LE"),
+        ("s32", "ROOT c = pred[] compare(a, p), direction=LT"),
+        ("s32", "n = s32[] negate(b)\nROOT c = pred[] compare(a, n), direction=LT"),
+        ("s32", "ROOT c = pred[] constant(true)"),
+        ("f32", SQUARES),  # may be computed with or without contraction
+        ("s32", THEN_BY_PAYLOAD.replace("eq = pred[] compare(a, b)", "eq = pred[] compare(p, q)")),
+    ],
+)
+def test_comparators_without_keys(element_type, comparator):
+    assert keys_of(element_type, comparator) == ()
+
+
+def sorter_of(n, bits, operands=1, scarce_memory=False):
+    scope = Scope(None, (), (), scarce_memory=scarce_memory)
+    order = Order(lambda a, b: a[0], bits, (lambda values: values[0]) if bits else None)
+    return type(line_sorter(scope, n, [ElementType.F32] * operands, order))
+
+
+def test_the_cheapest_sort_is_taken():
+    assert sorter_of(16, 32) is RankSorter and sorter_of(50, 64, 2) is RankSorter
+    assert sorter_of(1000, 32) is RadixSorter and sorter_of(1000, 8) is RadixSorter
+    assert sorter_of(1, 32) is MergeSorter
+    assert sorter_of(1000, 0) is MergeSorter
+    assert sorter_of(1000, 32, scarce_memory=True) is MergeSorter
+    assert [best_radix(10**6, 1, bits).passes for bits in (1, 8, 16, 32, 64)] == [1, 1, 2, 4, 8]
