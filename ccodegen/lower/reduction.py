@@ -78,35 +78,54 @@ def neutral(operator: str, element_type: ElementType) -> object | None:
     return None
 
 
-def reduce_in_lanes(elements: Elements, reduction: Reduction, at: Index, lanes: int) -> Values:
-    """A reduce over unit-stride elements with `lanes` accumulators side by side.
+def reduce_in_lanes(
+    elements: Elements, reductions: Sequence[Reduction], at: Index, lanes: int
+) -> Values:
+    """Reduces over the same unit-stride elements, with `lanes` accumulators side by side for each.
 
     Lane l takes elements l, l + lanes, … of the last reduced dimension; the lanes are joined as a
     tree, then with the init value: a fixed order, the same at each run.
     """
-    builder, source = elements.builder, reduction.inputs[0]
-    operator = operator_name(reduction.attributes.to_apply)
-    element_type = reduction.types[0]
-    accumulators = builder.local(element_type, (lanes,), "lanes")
-    with builder.loop(lanes, "l", LoopKind.VECTOR) as lane:
-        start = const(element_type, neutral(operator, element_type))
-        builder.store(accumulators, (lane,), start)
-    *outer, extent = (reduction.dimensions[d] for d in reduction.reduced)
+    builder, first = elements.builder, reductions[0]
+    accumulators = [_lanes(builder, r, lanes) for r in reductions]
+    *outer, extent = (first.dimensions[d] for d in first.reduced)
 
     def accumulate(turns: Index, base: Expr, count: int) -> None:
         with builder.loop(count, "l", LoopKind.VECTOR) as lane:
-            last = apply("add", base, lane)
-            value = elements.value(source, reduction.input_index(at, (*turns, last)))
-            fold_into(builder, accumulators, (lane,), operator, value)
+            place = first.input_index(at, (*turns, apply("add", base, lane)))
+            values = [elements.value(r.inputs[0], place) for r in reductions]
+            for r, buffer, value in zip(reductions, accumulators, values, strict=True):
+                fold_into(builder, buffer, (lane,), _operator(r), value)
 
     with builder.loops(outer, "r") as turns:
         with builder.loop(extent // lanes, "r") as block:
             accumulate(turns, apply("multiply", block, index(lanes)), lanes)
         if extent % lanes:
             accumulate(turns, index(extent - extent % lanes), extent % lanes)
+    return tuple(
+        _total(elements, r, buffer) for r, buffer in zip(reductions, accumulators, strict=True)
+    )
+
+
+def _operator(reduction: Reduction) -> str:
+    return operator_name(reduction.attributes.to_apply)
+
+
+def _lanes(builder: Builder, reduction: Reduction, lanes: int) -> Buffer:
+    """Accumulators that hold the neutral value."""
+    element_type = reduction.types[0]
+    accumulators = builder.local(element_type, (lanes,), "lanes")
+    with builder.loop(lanes, "l", LoopKind.VECTOR) as lane:
+        start = const(element_type, neutral(_operator(reduction), element_type))
+        builder.store(accumulators, (lane,), start)
+    return accumulators
+
+
+def _total(elements: Elements, reduction: Reduction, accumulators: Buffer) -> Expr:
     initial = elements.value(reduction.initial[0], ())
-    total = join_lanes(builder, accumulators, operator)
-    return (builder.let(apply(operator, initial, total), reduction.instruction.name),)
+    total = join_lanes(elements.builder, accumulators, _operator(reduction))
+    value = apply(_operator(reduction), initial, total)
+    return elements.builder.let(value, reduction.instruction.name)
 
 
 def join_lanes(builder: Builder, accumulators: Buffer, operator: str) -> Expr:

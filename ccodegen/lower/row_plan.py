@@ -6,6 +6,10 @@ quotients; nothing of size R × C lies in memory but x and the result.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TypeAlias
+
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
@@ -17,7 +21,10 @@ from ccodegen.lower.reduction import Reduction, neutral, reduce_in_lanes
 from ccodegen.ops.cost import is_dear
 from ccodegen.ops.fold import operator_name
 
+Pass: TypeAlias = tuple[Reduction, ...]
+
 _VECTORS_OF_LANES = 4
+_MOST_TOGETHER = 4
 
 
 def reductions(work: Work) -> tuple[Reduction, ...]:
@@ -31,15 +38,15 @@ def row_plan(work: Work) -> None:
     What depends on the row alone is computed once a row; what is dear and read by several reduces
     or outputs is computed once an element, into a buffer of one row.
     """
-    found = reductions(work)
-    first = found[0]
+    first = reductions(work)[0]
     rows = tuple(first.dimensions[d] for d in first.kept)
-    twice = _computed_twice(work, found)
+    steps = _steps(work)
+    twice = _computed_twice(work, [step for step in steps if isinstance(step, tuple)])
     with work.builder.loops(rows, "row", LoopKind.PARALLEL) as row:
-        for instruction in work.job.fused:
-            if instruction.op == "reduce":
-                values = _reduced(work, Reduction(instruction), row)
-                work.elements.know(instruction, row, values)
+        for instruction in steps:
+            if isinstance(instruction, tuple):
+                for reduction, values in _reduced(work, instruction, row):
+                    work.elements.know(reduction.instruction, row, values)
             elif instruction in twice:
                 _keep_row(work, first, instruction, row)
             elif _is_row_value(instruction, rows):
@@ -58,33 +65,59 @@ def _is_row_value(instruction: Instruction, rows: tuple[int, ...]) -> bool:
     )
 
 
-def _computed_twice(work: Work, found: tuple[Reduction, ...]) -> set[Instruction]:
-    """Dear elements of whole rows that more than one pass over the row would compute."""
-    passes = [r.instruction.operands for r in found]
-    passes.append(tuple(o.instruction for o in work.job.outputs))
-    counts: dict[Instruction, int] = {}
-    for roots in passes:
-        for instruction in _needed(roots, work):
-            counts[instruction] = counts.get(instruction, 0) + 1
-    whole = found[0].dimensions
-    return {
-        i
-        for i, count in counts.items()
-        if count > 1 and is_dear(i) and i.array_shape.dimensions == whole
-    }
+def _steps(work: Work) -> list[Instruction | Pass]:
+    """The instructions in an order in which they can be computed, and in it reduces that need
+    nothing of each other together, where they run in as many lanes."""
+    levels: dict[Instruction, int] = {}
+    for instruction in work.job.fused:
+        before = (levels.get(o, 0) + (o.op == "reduce") for o in instruction.operands)
+        levels[instruction] = max(before, default=0)
+    ordered = sorted(work.job.fused, key=lambda i: (levels[i], i.op == "reduce"))
+    steps: list[Instruction | Pass] = []
+    for (_, is_reduce), group in groupby(ordered, lambda i: (levels[i], i.op == "reduce")):
+        if is_reduce:
+            steps += _passes(work, [Reduction(i) for i in group])
+        else:
+            steps += group
+    return steps
 
 
-def _needed(roots: tuple[Instruction, ...], work: Work) -> set[Instruction]:
-    """What a pass computes: up to inputs and to reduces, which earlier passes have computed."""
-    needed: set[Instruction] = set()
-    pending = list(roots)
-    while pending:
-        instruction = pending.pop()
-        if instruction in needed or instruction in work.job.inputs or instruction.op == "reduce":
-            continue
-        needed.add(instruction)
-        pending += instruction.operands
-    return needed
+def _passes(work: Work, found: list[Reduction]) -> list[Pass]:
+    """Reduces over one operand in lanes share a pass while their accumulators fit registers."""
+    passes: list[Pass] = []
+    together: dict[int, list[Reduction]] = {}
+    for reduction in found:
+        lanes = lane_count(work, reduction)
+        if lanes == 1 or len(reduction.inputs) > 1:
+            passes.append((reduction,))
+        else:
+            together.setdefault(lanes, []).append(reduction)
+    for same in together.values():
+        passes += (tuple(same[n : n + _MOST_TOGETHER]) for n in range(0, len(same), _MOST_TOGETHER))
+    return passes
+
+
+def _computed_twice(work: Work, passes: list[Pass]) -> set[Instruction]:
+    """Dear elements of whole rows that more than one pass over the row would compute, or a pass
+    and what keeps another such element."""
+    number = {r.instruction: n for n, p in enumerate(passes) for r in p}
+    whole = passes[0][0].dimensions
+    readers: dict[Instruction, set[object]] = {o.instruction: {None} for o in work.job.outputs}
+    twice: set[Instruction] = set()
+    for instruction in reversed(work.job.fused):
+        through = readers.get(instruction, set())
+        if instruction.op == "reduce":
+            through = {number[instruction]}
+        elif _is_kept(instruction, whole) and len(through) > 1:
+            twice.add(instruction)
+            through = {instruction}
+        for operand in instruction.operands:
+            readers.setdefault(operand, set()).update(through)
+    return twice
+
+
+def _is_kept(instruction: Instruction, whole: tuple[int, ...]) -> bool:
+    return is_dear(instruction) and instruction.array_shape.dimensions == whole
 
 
 def _keep_row(work: Work, first: Reduction, instruction: Instruction, row: Index) -> None:
@@ -116,14 +149,18 @@ def _store_whole_rows(
             work.store(output, first.input_index(row, inner))
 
 
-def _reduced(work: Work, reduction: Reduction, row: Index) -> Values:
-    lanes = lane_count(work, reduction)
+def _reduced(work: Work, found: Pass, row: Index) -> Iterator[tuple[Reduction, Values]]:
+    """What the reduces of a pass give."""
+    first = found[0]
+    lanes = lane_count(work, first)
     if lanes == 1:
-        return work.elements.values(reduction.instruction, row)
-    if len(reduction.inputs) > 1:
-        operator = find_extremum(reduction)
-        return extremum_in_lanes(work.elements, reduction, operator, row, lanes)
-    return reduce_in_lanes(work.elements, reduction, row, lanes)
+        yield first, work.elements.values(first.instruction, row)
+    elif len(first.inputs) > 1:
+        operator = find_extremum(first)
+        yield first, extremum_in_lanes(work.elements, first, operator, row, lanes)
+    else:
+        totals = reduce_in_lanes(work.elements, found, row, lanes)
+        yield from ((r, (total,)) for r, total in zip(found, totals, strict=True))
 
 
 def lane_count(work: Work, reduction: Reduction) -> int:

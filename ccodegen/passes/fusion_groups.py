@@ -8,7 +8,7 @@ begins a group of its own, as its output. What a group may hold is what `lower` 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import or_
 
 from ccodegen.hlo import opdef
@@ -86,7 +86,7 @@ class _Decider:
                 self._join(instruction, group)
             if not outside:
                 return
-        elif self._joins_as_output(instruction, takers):
+        elif self._joins_as_output(instruction, takers) or self._joins_sibling(instruction):
             return
         self._begin(instruction)
 
@@ -246,6 +246,28 @@ class _Decider:
                 return True
         return False
 
+    def _joins_sibling(self, reduce: Instruction) -> bool:
+        """A reduce joins one over the same rows, where both are made of something as large."""
+        if reduce.op != "reduce":
+            return False
+        rows = rows_of(reduce)
+        for group in self.groups:
+            alike = group.rows == rows and group.hero is None and not rows.keeps_last
+            if not alike or not self._shares(reduce, group) or not self._fits(reduce, group):
+                continue
+            if not self._makes_cycle(reduce, group):
+                self._join(reduce, group)
+                group.roots.append(reduce)
+                return True
+        return False
+
+    def _shares(self, reduce: Instruction, group: Group) -> bool:
+        """Whether both read, or compute elementwise, one and the same of the operand's size."""
+        size = reduce.operands[0].array_shape.dimensions
+        mine = _elementwise_cone(reduce.operands, size)
+        theirs = (m.operands for m in group.members if m.op == "reduce")
+        return any(mine & _elementwise_cone(operands, size) for operands in theirs)
+
     def _may_store(self, instruction: Instruction, group: Group) -> bool:
         """Whether the group's plan has each element of the value at the index where it would be
         stored: at that of its other outputs, or of the rows and elements that it reduces."""
@@ -299,6 +321,19 @@ def _ancestor_sets(computation: Computation) -> dict[Instruction, int]:
             bits |= found[before]
         found[instruction] = bits
     return found
+
+
+def _elementwise_cone(values: Sequence[Instruction], size: tuple[int, ...]) -> set[Instruction]:
+    """The values of that size, and what they are made of element by element."""
+    cone: set[Instruction] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        is_array = isinstance(value.shape, ArrayShape)
+        if is_array and value not in cone and value.array_shape.dimensions == size:
+            cone.add(value)
+            pending += value.operands if opdef.get(value.op).elementwise else ()
+    return cone
 
 
 def _is_free(instruction: Instruction) -> bool:

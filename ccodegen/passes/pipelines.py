@@ -31,6 +31,7 @@ from ccodegen.passes.simplify_movement import simplify_movement
 from ccodegen.passes.thread_random_state import thread_random_state
 from ccodegen.passes.trim_loops import trim_loops
 from ccodegen.passes.unfuse import unfuse
+from ccodegen.passes.unzip_narrow import unzip_narrow
 from ccodegen.passes.use_winograd import use_winograd
 from ccodegen.support.errors import CcodegenError, InternalError
 
@@ -96,6 +97,9 @@ COMPILATION: Pipeline = (
     # Pads by itself, and makes products whose weights are laid out.
     use_winograd,
     expose_padding,
+    # Before fusion, which it changes; several reduces may make one column.
+    unzip_narrow,
+    merge_common,
     # Folding would undo it.
     lay_out_weights,
     # Late: no pass but the next looks into fusions.

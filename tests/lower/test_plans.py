@@ -83,6 +83,23 @@ KERNELS = {
     "concatenate": """x = f32[3,4] parameter(0)  y = f32[3,0] parameter(1)
       z = f32[3,5] parameter(2)  n = f32[3,5] negate(z)
       c = f32[3,9] concatenate(x, y, n), dimensions={1}  ROOT e = f32[3,9] exponential(c)""",
+    "several reduces of a row": """x = f32[5,70] parameter(0)  z = f32[] constant(0)
+      low = f32[] constant(-inf)  e = f32[5,70] exponential(x)  q = f32[5,70] multiply(e, x)
+      a = f32[5] reduce(e, z), dimensions={1}, to_apply=add
+      b = f32[5] reduce(q, z), dimensions={1}, to_apply=add
+      m = f32[5] reduce(x, low), dimensions={1}, to_apply=max
+      c = f32[5,70] broadcast(a), dimensions={0}  d = f32[5,70] divide(e, c)
+      s = f32[5] reduce(d, z), dimensions={1}, to_apply=max
+      ROOT t = (f32[5], f32[5], f32[5], f32[5]) tuple(b, m, a, s)""",
+    "five reduces of a row": """x = f32[3,40] parameter(0)  z = f32[] constant(0)
+      x2 = f32[3,40] multiply(x, x)  x3 = f32[3,40] multiply(x2, x)  x4 = f32[3,40] add(x2, x3)
+      x5 = f32[3,40] subtract(x4, x)
+      a = f32[3] reduce(x, z), dimensions={1}, to_apply=add
+      b = f32[3] reduce(x2, z), dimensions={1}, to_apply=add
+      c = f32[3] reduce(x3, z), dimensions={1}, to_apply=max
+      d = f32[3] reduce(x4, z), dimensions={1}, to_apply=add
+      e = f32[3] reduce(x5, z), dimensions={1}, to_apply=add
+      ROOT t = (f32[3], f32[3], f32[3], f32[3], f32[3]) tuple(a, b, c, d, e)""",
     "a roll of each dimension": """x = f32[40,33] parameter(0)
       a = f32[1,33] slice(x), slice={[39:40], [0:33]}  b = f32[39,33] slice(x),
         slice={[0:39], [0:33]}  u = f32[40,33] concatenate(a, b), dimensions={0}

@@ -225,3 +225,37 @@ def test_a_large_concatenate_is_there_for_who_reads_it_anywhere() -> None:
         "ROOT e = f32[64,64] subtract(d, x)"
     )
     assert kernels(fuse(program, VECTORS)) == ["concatenate", "kLoop"]
+
+
+def test_reduces_of_one_array_are_one_kernel() -> None:
+    program = module(
+        _ADD + "ENTRY e { x = f32[8,50] parameter(0)  z = f32[] constant(0)\n"
+        "  n = f32[8,50] multiply(x, x)\n"
+        "  a = f32[8] reduce(x, z), dimensions={1}, to_apply=add\n"
+        "  b = f32[8] reduce(n, z), dimensions={1}, to_apply=add\n"
+        "  ROOT t = (f32[8], f32[8]) tuple(a, b) }"
+    )
+    assert kernels(fuse(program, DEFAULT)) == ["kInput"]
+
+
+def test_reduces_of_different_arrays_are_two() -> None:
+    program = module(
+        _ADD + "ENTRY e { x = f32[8,50] parameter(0)  y = f32[8,50] parameter(1)\n"
+        "  z = f32[] constant(0)  n = f32[8,50] negate(x)  m = f32[8,50] negate(y)\n"
+        "  a = f32[8] reduce(n, z), dimensions={1}, to_apply=add\n"
+        "  b = f32[8] reduce(m, z), dimensions={1}, to_apply=add\n"
+        "  ROOT t = (f32[8], f32[8]) tuple(a, b) }"
+    )
+    assert kernels(fuse(program, DEFAULT)) == ["kInput", "kInput"]
+
+
+def test_a_reduce_that_needs_another_by_way_of_a_kernel_is_one_of_its_own() -> None:
+    program = module(
+        _ADD + "ENTRY e { x = f32[8,50] parameter(0)  z = f32[] constant(0)\n"
+        "  a = f32[8] reduce(x, z), dimensions={1}, to_apply=add  r = f32[8] sort(a),"
+        " dimensions={0}, to_apply=less\n"
+        "  s = f32[8,50] broadcast(r), dimensions={0}  n = f32[8,50] multiply(x, s)\n"
+        "  b = f32[8] reduce(n, z), dimensions={1}, to_apply=add\n"
+        "  ROOT t = (f32[8], f32[8]) tuple(a, b) }\n".replace("ENTRY", _LESS + "ENTRY")
+    )
+    assert kernels(fuse(program, DEFAULT)) == ["reduce", "sort", "kInput"]

@@ -1,0 +1,137 @@
+"""Takes a narrow last dimension apart into columns, where a reduce has to do with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.attributes import NO_ATTRIBUTES, SliceDimension
+from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.rewrite import map_computations, rewrite_computation
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.build import broadcast, derived, is_static, reshape, slice_of
+from ccodegen.ops.fold import operator_name
+from ccodegen.ops.movement import Broadcast, Concatenate
+from ccodegen.ops.reduce import Reduce
+from ccodegen.passes.context import PassContext
+
+_WIDEST = 4
+_LEAST_ELEMENTS = 16
+_DEEPEST = 32
+
+
+def unzip_narrow(module: Module, context: PassContext) -> Module:
+    """Vectors along a last dimension of two to four elements would be nearly empty; along the
+    dimension before it they are full.
+
+    `reduce(%x), dimensions={2}` of an f32[N,M,3]  →  `x0 + x1 + x2`, of f32[N,M] each;
+    `reduce(%y), dimensions={1}`  →  `concatenate(reduce(%y0), reduce(%y1), reduce(%y2))`, where %y
+    is computed. The columns of what is computed are computed, those of an array are slices. The
+    order in which elements are added stays. Not on processors without vectors.
+    """
+    target = context.target
+    if target is None or target.machine.vector_elements(4) == 1:
+        return module
+
+    def transform(
+        computation: Computation, callees: dict[Computation, Computation]
+    ) -> Computation:
+        columns = _Columns()
+        return rewrite_computation(computation, lambda i: _unzipped(i, columns), callees)
+
+    return map_computations(module, transform)
+
+
+def _unzipped(instruction: Instruction, columns: _Columns) -> Instruction:
+    attributes = instruction.attributes
+    if not isinstance(attributes, Reduce) or not _is_simple(instruction, attributes):
+        return instruction
+    operand, initial = instruction.operands
+    *_, width = operand.array_shape.dimensions
+    last = operand.array_shape.rank - 1
+    if not 1 < width <= _WIDEST or operand.array_shape.size < _LEAST_ELEMENTS * width:
+        return instruction
+    if attributes.dimensions == (last,):
+        return _combined(instruction, attributes, columns)
+    if last in attributes.dimensions or not opdef.get(operand.op).elementwise:
+        return instruction
+    parts = []
+    shape = instruction.array_shape
+    for n in range(width):
+        column = columns.of(operand, n)
+        part = shape.with_dimensions(shape.dimensions[:-1])
+        reduced = derived(instruction, "reduce", part, (column, initial), attributes)
+        parts.append(reshape(instruction, reduced, (*part.dimensions, 1)))
+    joined = Concatenate((shape.rank - 1,))
+    return derived(instruction, "concatenate", shape, tuple(parts), joined)
+
+
+def _is_simple(reduce: Instruction, attributes: Reduce) -> bool:
+    """Whether it combines elements of one array by one op of their type."""
+    if len(reduce.operands) != 2 or not is_static(reduce) or reduce.control_predecessors:
+        return False
+    root = attributes.to_apply.root
+    types = {s.array_shape.element_type for s in (*reduce.operands, reduce, root, *root.operands)}
+    known = operator_name(attributes.to_apply) and root.attributes == NO_ATTRIBUTES
+    return bool(known) and len(types) == 1
+
+
+def _combined(reduce: Instruction, attributes: Reduce, columns: _Columns) -> Instruction:
+    """The columns of the operand, combined from the first to the last."""
+    operand, initial = reduce.operands
+    root, (accumulator, _) = attributes.to_apply.root, attributes.to_apply.parameters
+    total = broadcast(reduce, initial, reduce.array_shape.dimensions, ())
+    for n in range(operand.array_shape.dimensions[-1]):
+        column = columns.of(operand, n)
+        pair = (total, column) if root.operands[0] is accumulator else (column, total)
+        total = derived(reduce, root.op, reduce.shape, pair)
+    return total
+
+
+class _Columns:
+    """Elements of the last dimension as arrays of the other ones, each made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Instruction, int], Instruction] = {}
+
+    def of(self, value: Instruction, number: int, depth: int = 0) -> Instruction:
+        key = value, number
+        if key not in self._made:
+            self._made[key] = self._make(value, number, depth)
+        return self._made[key]
+
+    def _make(self, value: Instruction, number: int, depth: int) -> Instruction:
+        if depth < _DEEPEST and is_static(value) and not value.control_predecessors:
+            if opdef.get(value.op).elementwise:
+                return self._elementwise(value, number, depth + 1)
+            if isinstance(value.attributes, Broadcast):
+                return self._broadcast(value, number, depth + 1)
+        return _sliced(value, number)
+
+    def _elementwise(self, value: Instruction, number: int, depth: int) -> Instruction:
+        operands = tuple(
+            self.of(o, number, depth) if o.array_shape.rank else o for o in value.operands
+        )
+        return replace(value, operands=operands, shape=_without_last(value.array_shape))
+
+    def _broadcast(self, value: Instruction, number: int, depth: int) -> Instruction:
+        (operand,) = value.operands
+        *rest, width = value.array_shape.dimensions
+        places = attributes_of(value, Broadcast).dimensions
+        if len(rest) not in places:
+            return broadcast(value, operand, rest, places)
+        if places[-1] != len(rest) or operand.array_shape.dimensions[-1] != width:
+            return _sliced(value, number)
+        return broadcast(value, self.of(operand, number, depth), rest, places[:-1])
+
+
+def _sliced(value: Instruction, number: int) -> Instruction:
+    *rest, _ = value.array_shape.dimensions
+    slices = [SliceDimension(0, size, 1) for size in rest]
+    part = slice_of(value, value, [*slices, SliceDimension(number, number + 1, 1)])
+    return reshape(value, part, rest)
+
+
+def _without_last(shape: ArrayShape) -> ArrayShape:
+    return shape.with_dimensions(shape.dimensions[:-1])
