@@ -45,6 +45,14 @@
 #define CCG_SIMD
 #endif
 
+/* Likewise, before a loop over lanes: it has as few iterations as a vector has elements. gcc would
+   unroll it before it looks for vectors, and then make them of what lies far apart. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(CCG_PLAIN)
+#define CCG_LANES CCG_SIMD _Pragma("GCC unroll 1")
+#else
+#define CCG_LANES CCG_SIMD
+#endif
+
 /* An element that is read on a condition, for a loop over lanes: it is read only if the condition
    holds. gcc 12 vectorises the loops around it instead, and gets the conditions of lanes wrong. */
 #define CCG_GUARDED(type, element) (*(const volatile type *)&(element))

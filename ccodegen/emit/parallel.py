@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
-from ccodegen.emit.statement import StatementPrinter
+from ccodegen.emit.statement import StatementPrinter, hint
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.used import used_variables
 from ccodegen.loop.cost import cost
@@ -126,7 +126,7 @@ class ParallelPrinter(StatementPrinter):
             first, last = f"begin * {chunk}", "last"
             limit = f"end < {count} ? end * {chunk} : {loop.extent}"
             lines.append(f"const ptrdiff_t last = {limit};")
-        lines += ["CCG_SIMD"] if loop.kind is LoopKind.VECTOR else []
+        lines += hint(loop)
         head = f"for (ptrdiff_t {var} = {first}; {var} < {last}; ++{var}) {{"
         lines += [head, *indented(self.turns(loop)), "}"]
         prototype = f"static void {part.function}(void *context, ptrdiff_t begin, ptrdiff_t end)"

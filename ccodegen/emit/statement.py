@@ -55,7 +55,7 @@ class StatementPrinter:
         lines: list[str] = []
         own = [s.buffer for s in statements if isinstance(s, Alloc)]
         rest = iter(_with_next(statements))
-        steers = any(isinstance(s, For) and s.kind is LoopKind.VECTOR for s in statements)
+        steers = any(isinstance(s, For) and hint(s) for s in statements)
         for statement, following in rest:
             if steers and isinstance(statement, Let):
                 lines += self.let(statement, self._reader(statement.value, may_guard=True))
@@ -98,8 +98,7 @@ class StatementPrinter:
         extent = loop.extent
         limit = str(extent) if isinstance(extent, int) else self.expressions.text(extent)
         head = f"for (ptrdiff_t {var} = 0; {var} < {limit}; ++{var}) {{"
-        hint = ["CCG_SIMD"] if loop.kind is LoopKind.VECTOR else []
-        return [*hint, head, *indented(self.turns(loop)), "}"]
+        return [*hint(loop), head, *indented(self.turns(loop)), "}"]
 
     def turns(self, loop: For) -> list[str]:
         """The body of a loop."""
@@ -150,6 +149,12 @@ class StatementPrinter:
         """A pointer to the buffer's first element."""
         scalar = buffer.space is Space.LOCAL and not buffer.dimensions
         return f"&{self.name(buffer)}" if scalar else self.name(buffer)
+
+
+def hint(loop: For) -> list[str]:
+    """What stands before a loop that compilers may vectorise."""
+    hints = {LoopKind.VECTOR: "CCG_SIMD", LoopKind.LANES: "CCG_LANES"}
+    return [hints[loop.kind]] if loop.kind in hints else []
 
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:

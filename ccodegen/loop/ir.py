@@ -102,6 +102,7 @@ class LoopKind(enum.Enum):
     SERIAL = enum.auto()
     PARALLEL = enum.auto()  # turns are independent and may run on several threads
     VECTOR = enum.auto()  # turns are independent: the C compiler may vectorise
+    LANES = enum.auto()  # likewise; there are as few as a vector has lanes, yet none stands alone
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from ccodegen.loop.ir import Buffer, Kernel
+from ccodegen.loop.ir import Buffer, ConstantData, Kernel
 from ccodegen.lower.coalesce import Storage
 from ccodegen.lower.copies import copy_kernel
 from ccodegen.lower.kernel import build_kernel
@@ -18,11 +18,12 @@ from ccodegen.target.model import Target
 
 @dataclass(frozen=True)
 class Call:
-    """A kernel with what it is called on: storages, then scratch of its own."""
+    """A kernel with what it is called on: storages, then scratch and tables of its own."""
 
     kernel: Kernel
     storages: tuple[Storage, ...]
     scratch: tuple[Buffer, ...] = ()
+    tables: tuple[ConstantData, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class _Made:
     kernel: Kernel
     places: tuple[int, ...]
     scratch: tuple[Buffer, ...]
+    tables: tuple[ConstantData, ...]
 
 
 class CallMaker:
@@ -61,7 +63,8 @@ class CallMaker:
         if not made.kernel.body:
             return None
         storages = tuple(job.storages.values())
-        return Call(made.kernel, tuple(storages[n] for n in made.places), made.scratch)
+        places = tuple(storages[n] for n in made.places)
+        return Call(made.kernel, places, made.scratch, made.tables)
 
     def _copy(self, copy: Copy) -> Call | None:
         source, target = self._memory[copy.source], self._memory[copy.target]
@@ -72,8 +75,8 @@ class CallMaker:
 
     def _make(self, step: Compute, job: StepJob) -> _Made:
         name = step.instruction.name
-        kernel, buffers, scratch = build_kernel(name, job.job, self._origin(step.instruction))
-        if kernel.body:
-            kernel = self._table.add(kernel)
+        built = build_kernel(name, job.job, self._origin(step.instruction))
+        kernel = self._table.add(built.kernel) if built.kernel.body else built.kernel
         order = {buffer: n for n, buffer in enumerate(job.storages)}
-        return _Made(kernel, tuple(order[b] for b in buffers), scratch)
+        places = tuple(order[b] for b in built.buffers)
+        return _Made(kernel, places, built.scratch, built.tables)

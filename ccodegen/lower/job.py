@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction, post_order
 from ccodegen.hlo.shape import ArrayShape, leaves
-from ccodegen.loop.ir import Buffer, Index, Space
+from ccodegen.loop.ir import Buffer, ConstantData, Index, Space
 from ccodegen.lower.elements import Elements
 from ccodegen.lower.kernel_builder import KernelBuilder
-from ccodegen.support.element_type import ElementType
+from ccodegen.support.element_type import ElementType, from_dtype
 from ccodegen.target.model import Target
 
 
@@ -55,12 +58,13 @@ class Job:
 
 
 class Work:
-    """A job under way: the builder, the elements, and the scratch memory asked for."""
+    """A job under way: the builder, the elements, the scratch memory and the tables asked for."""
 
     def __init__(self, job: Job, splits: Mapping[str, int]) -> None:
         self.job = job
         self.builder = KernelBuilder(splits)
         self.scratch: list[Buffer] = []
+        self.tables: list[ConstantData] = []
         uses: dict[Instruction, int] = {}
         for instruction in job.fused:
             for operand in instruction.operands:
@@ -75,15 +79,27 @@ class Work:
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
-        """All that the kernel reads and writes, each once: inputs, outputs, scratch."""
+        """All that the kernel reads and writes, each once: inputs, outputs, scratch, tables."""
         inputs = [b for buffers in self.job.inputs.values() for b in buffers]
         outputs = [o.buffer for o in self.job.outputs]
-        return tuple(dict.fromkeys([*inputs, *outputs, *self.scratch]))
+        tables = [table.buffer for table in self.tables]
+        return tuple(dict.fromkeys([*inputs, *outputs, *self.scratch, *tables]))
 
     def new_scratch(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Buffer:
         """Memory in the arena for this kernel alone."""
         buffer = Buffer(self.builder.fresh("scratch"), element_type, dimensions, Space.ARENA)
         self.scratch.append(buffer)
+        return buffer
+
+    def new_table(self, array: np.ndarray[Any, Any]) -> Buffer:
+        """Constant data that the kernel reads; equal arrays are one table."""
+        same = (t for t in self.tables if _is_same(t.array, array))
+        known = next(same, None)
+        if known is not None:
+            return known.buffer
+        name = self.builder.fresh("table")
+        buffer = Buffer(name, from_dtype(array.dtype), array.shape, Space.CONSTANT)
+        self.tables.append(ConstantData(buffer, array))
         return buffer
 
     def compute_straight(self, outputs: Sequence[Output], at: Index) -> None:
@@ -102,6 +118,10 @@ class Work:
         value = self.elements.values(output.instruction, at)[output.leaf]
         place = self.elements.load(output.buffer, output.shape.dimensions, at)
         self.builder.store(output.buffer, place.indices, value)
+
+
+def _is_same(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    return (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
 
 
 def _as_large(operand: Instruction, instruction: Instruction) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
@@ -10,7 +11,7 @@ from ccodegen.loop.cse import share_common
 from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.hoist import hoist
-from ccodegen.loop.ir import Buffer, Kernel, Var
+from ccodegen.loop.ir import Buffer, ConstantData, Kernel, Var
 from ccodegen.loop.linear import split_request
 from ccodegen.loop.rebuild import Body, expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
@@ -30,11 +31,18 @@ Plan = Callable[[Work], None]
 _MOST_SPLITS = 64
 
 
-def build_kernel(
-    name: str, job: Job, origin: str
-) -> tuple[Kernel, tuple[Buffer, ...], tuple[Buffer, ...]]:
-    """The kernel; which of the job's buffers its parameters are; and the scratch buffers that it
-    needs beside them, which are its last parameters."""
+@dataclass(frozen=True)
+class Built:
+    """A kernel. Its parameters: those of the job's `buffers`, then scratch memory and tables of its
+    own."""
+
+    kernel: Kernel
+    buffers: tuple[Buffer, ...]
+    scratch: tuple[Buffer, ...]
+    tables: tuple[ConstantData, ...]
+
+
+def build_kernel(name: str, job: Job, origin: str) -> Built:
     splits: dict[str, int] = {}
     while True:
         work = Work(job, splits)
@@ -49,6 +57,7 @@ def build_kernel(
         var, inner = request
         splits[var.name] = inner
     scratch = tuple(b for b in work.scratch if b in used)
+    tables = tuple(t for t in work.tables if t.buffer in used)
     fresh = work.builder.fresh
     if _pays_to_cut(job):
         body = remove_dead(cut_loops(kernel.body, fresh, job.target.machine.vector_elements(1)))
@@ -56,7 +65,7 @@ def build_kernel(
     kernel = join_loops(kernel)
     body = share_common(hoist(name_starts(kernel.body, fresh)), fresh)
     kernel = Kernel(name, kernel.buffers, body, origin)
-    return kernel, buffers[: len(buffers) - len(scratch)], scratch
+    return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
 
 
 def choose_plan(work: Work) -> Plan:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
@@ -11,6 +14,7 @@ from ccodegen.loop.ir import Buffer, Expr
 from ccodegen.lower.elements import call
 from ccodegen.lower.job import Work
 from ccodegen.support.element_type import ElementType
+from ccodegen.target.model import Target
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,10 @@ class _NestScope:
         return self.work.job.strict
 
     @property
+    def target(self) -> Target:
+        return self.work.job.target
+
+    @property
     def operands(self) -> tuple[Buffer, ...]:
         inputs = self.work.job.inputs
         return tuple(b for o in self.instruction.operands for b in inputs[o])
@@ -34,6 +42,9 @@ class _NestScope:
     @property
     def results(self) -> tuple[Buffer, ...]:
         return tuple(o.buffer for o in self.work.job.outputs)
+
+    def table(self, array: np.ndarray[Any, Any]) -> Buffer:
+        return self.work.new_table(array)
 
     def scratch(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Buffer:
         return self.work.new_scratch(element_type, dimensions)

@@ -124,6 +124,7 @@ class _Buffers:
         self._offsets = assignment.offsets
         self._made: dict[Storage, Buffer] = {}
         self._literals: dict[Literal, Buffer] = {}
+        self._tables: dict[tuple[object, ...], Buffer] = {}
         self.constants: list[ConstantData] = []
 
     def of(self, storage: Storage) -> Buffer:
@@ -134,6 +135,15 @@ class _Buffers:
     def scratch(self, step: Step, buffer: Buffer) -> Buffer:
         offset = self._offsets[(step, buffer)]
         return Buffer(buffer.name, buffer.type, buffer.dimensions, Space.ARENA, offset)
+
+    def table(self, data: ConstantData) -> Buffer:
+        """A kernel's table; equal ones are one."""
+        old = data.buffer
+        key = (old.type, old.dimensions, data.array.tobytes())
+        if key not in self._tables:
+            self._tables[key] = replace(old)
+            self.constants.append(ConstantData(self._tables[key], data.array))
+        return self._tables[key]
 
     def _make(self, storage: Storage) -> Buffer:
         value = storage.interface
@@ -207,7 +217,8 @@ class _Writer:
             return None
         scratch = [self._buffers.scratch(step, b) for b in call.scratch]
         self._scratch += [(step, b) for b in scratch]
-        buffers = (*(self._buffers.of(s) for s in call.storages), *scratch)
+        tables = map(self._buffers.table, call.tables)
+        buffers = (*(self._buffers.of(s) for s in call.storages), *scratch, *tables)
         what = self._origin(step.instruction) if isinstance(step, Compute) else step.origin
         return CallKernel(call.kernel, buffers, what)
 

@@ -8,6 +8,7 @@ dimension's spectrum to be the mirrored conjugate of the first.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,12 @@ from ccodegen.hlo.attributes import Attributes, AttrKind, attr
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, Shape
-from ccodegen.loop.builder import Builder, apply, const, index
-from ccodegen.loop.ir import Buffer, Expr, Index
-from ccodegen.ops.arithmetic import conjugate, real_part
 from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.butterfly import Complex
 from ccodegen.ops.fold import Array
-from ccodegen.ops.fourier import LineTransformer, transform
+from ccodegen.ops.fourier_arrays import ArrayWorkspace
+from ccodegen.ops.fourier_axis import AxisTransform, Memory
+from ccodegen.ops.fourier_lines import LineTransform, Read, Write
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
@@ -66,23 +67,35 @@ def _result(x: ArrayShape, kind: str, last: int, half: int) -> ArrayShape:
 
 def evaluate(evaluator: Any, instruction: Instruction, operand: Array) -> Array:
     kind, length, element_type = _plan(instruction)
-    array = operand.astype(element_type.dtype)
-    for axis in _axes(array.ndim, length, kind):
-        if kind == "IRFFT" and axis == array.ndim - 1:
-            array = _mirrored(array, length[-1])
-        lines = np.moveaxis(array, axis, -1)
-        flat = lines.reshape(int(np.prod(lines.shape[:-1])), lines.shape[-1])
-        found = transform(flat, element_type, kind in ("IFFT", "IRFFT"))
-        array = np.moveaxis(found.reshape(lines.shape), -1, axis)
-        if kind == "RFFT" and axis == array.ndim - 1:
-            array = array[..., : length[-1] // 2 + 1]
-    return array.real if kind == "IRFFT" else array
+    array = operand
+    for axis, line in _transforms(array.ndim, length, kind):
+        moved = np.moveaxis(array, axis, -1)
+        lines = moved.reshape(-1, moved.shape[-1]) if moved.size else np.empty((0, 0))
+        own = element_type.component if line.kind == "IRFFT" else element_type
+        found = np.zeros((len(lines), line.results), own.dtype)
+        work = ArrayWorkspace(element_type.component, line.rows, len(lines))
+        with np.errstate(all="ignore"):
+            line.run(work, _reader(lines), _writer(found))
+        array = np.moveaxis(found.reshape(*moved.shape[:-1], line.results), -1, axis)
+    return array
 
 
-def _mirrored(array: Array, n: int) -> Array:
-    """The whole spectrum of real numbers, of which the first half is given."""
-    rest = array[..., 1 : n - n // 2][..., ::-1].conj()
-    return np.concatenate([array, rest], -1)
+def _reader(lines: Array) -> Read:
+    def read(line: Any, at: Any) -> Any:
+        value = lines[line, at]
+        return Complex(value.real, value.imag) if np.iscomplexobj(lines) else value
+
+    return read
+
+
+def _writer(lines: Array) -> Write:
+    def write(line: Any, at: Any, value: Any) -> None:
+        if isinstance(value, Complex):
+            lines.real[line, at], lines.imag[line, at] = value.re, value.im
+        else:
+            lines[line, at] = value
+
+    return write
 
 
 def _plan(instruction: Instruction) -> tuple[str, tuple[int, ...], ElementType]:
@@ -92,61 +105,32 @@ def _plan(instruction: Instruction) -> tuple[str, tuple[int, ...], ElementType]:
     return attributes.fft_type, attributes.fft_length, _COMPLEX.get(own, own)
 
 
-def _axes(rank: int, length: tuple[int, ...], kind: str) -> list[int]:
+def _transforms(
+    rank: int, length: tuple[int, ...], kind: str
+) -> list[tuple[int, LineTransform]]:
     """The transformed dimensions in the order of their transforms."""
-    axes = list(range(rank - len(length), rank))[::-1]
-    return axes[1:] + axes[:1] if kind == "IRFFT" else axes
+    whole = "IFFT" if kind in ("IFFT", "IRFFT") else "FFT"
+    first = rank - len(length)
+    last = (rank - 1, LineTransform(kind, length[-1]))
+    others = [(first + i, LineTransform(whole, n)) for i, n in enumerate(length[:-1])][::-1]
+    return [*others, last] if kind == "IRFFT" else [last, *others]
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
     kind, length, element_type = _plan(instruction)
     (source,), (result,) = scope.operands, scope.results
-    rank, between = len(source.dimensions), result
+    between = result
     if kind == "IRFFT" and len(length) > 1:
         between = scope.scratch(element_type, source.dimensions)
-    axes = _axes(rank, length, kind)
-    for axis in axes:
-        target = result if axis == axes[-1] else between
-        _emit_axis(scope, instruction, source, target, axis)
-        source = target
-
-
-def _emit_axis(
-    scope: NestScope, instruction: Instruction, source: Buffer, target: Buffer, axis: int
-) -> None:
-    kind, length, element_type = _plan(instruction)
-    b, rank = scope.builder, len(source.dimensions)
-    n = length[axis - rank + len(length)]
-    lines = LineTransformer(scope, n, element_type, kind in ("IFFT", "IRFFT"))
-    outer = list(source.dimensions)
-    del outer[axis]
-    is_mirrored = kind == "IRFFT" and axis == rank - 1
-    with b.loops(outer, "line") as line:
-
-        def place(i: Expr) -> Index:
-            return (*line[:axis], i, *line[axis:])
-
-        def read(t: Expr) -> Expr:
-            if is_mirrored:
-                return _load_mirrored(b, source, line, n, t)
-            value = b.load(source, place(t))
-            if value.type.is_complex:
-                return value
-            return apply("complex", value, const(value.type, 0), type=element_type)
-
-        def write(q: Expr, value: Expr) -> None:
-            real = target.type is not element_type
-            b.store(target, place(q), real_part(value) if real else value)
-
-        lines.transform(read, write, target.dimensions[axis])
-
-
-def _load_mirrored(b: Builder, source: Buffer, line: Index, n: int, t: Expr) -> Expr:
-    """x[t], or the conjugate of x[n - t] in the half that is not given."""
-    half = index(n // 2)
-    given = apply("compare-le", t, half, type=ElementType.PRED)
-    other = b.load(source, (*line, apply("subtract", index(n), t)))
-    return apply("select", given, b.load(source, (*line, t)), conjugate(other))
+    transforms = _transforms(len(source.dimensions), length, kind)
+    buffers = [source, *([between] * (len(length) - 1)), result]
+    axes = [
+        AxisTransform(scope, *ends, axis, line)
+        for ends, (axis, line) in zip(pairwise(buffers), transforms, strict=True)
+    ]
+    memory = Memory.of(scope, element_type.component, axes)
+    for transform in axes:
+        transform.emit(memory)
 
 
 register(OpDef("fft", Fft, infer=infer, evaluate=evaluate, nest=nest))

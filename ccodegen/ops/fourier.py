@@ -1,139 +1,182 @@
-"""The transform of one line: y[q] = Σ x[t] · w^(q·t), w = exp(∓2πi/n), for any n.
+"""The transform of lines: y[q] = Σ x[t] · w^(q·t), w = exp(-2πi/n), for any n.
 
-Stockham's form: one pass for each prime factor p of n; a pass joins p transforms of the length
-reached so far, `short`, into one of p · short. With x the line before and y after it, and
-m = n/(p · short),
+Stockham's form: a pass of radix p joins p transforms of the length reached so far, `short`,
+into one of p · short. With x the rows before and y those after it, and m = n/(p · short),
 
     y[(b·p + q)·short + k] = Σ over r < p of x[r·n/p + b·short + k] · w^(r·(k + q·short)·m)
 
-for b < m, k < short, q < p: n times the sum of the factors products in all. The powers of w come
-from a table, computed in f64 and rounded. Reference and lowering do the same operations.
+for b < m, k < short, q < p. Each row holds one element of each line.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ccodegen.loop import operators
-from ccodegen.loop.builder import Builder, apply, const, index
-from ccodegen.loop.ir import Buffer, Expr
-from ccodegen.ops.arithmetic import ArrayArithmetic
-from ccodegen.ops.fold import Array, converted
-from ccodegen.ops.index import plus, times
-from ccodegen.ops.lowering import NestScope
+from ccodegen.ops.butterfly import Complex, butterfly
+from ccodegen.ops.fold import Array
+from ccodegen.ops.fourier_arrays import ArrayWorkspace
+from ccodegen.ops.fourier_plan import FourierPlan, plan
+from ccodegen.ops.fourier_tables import chirp, roots, twiddles
+from ccodegen.ops.workspace import Workspace
 from ccodegen.support.element_type import ElementType
 
-F64 = ElementType.F64
+
+def rows_needed(n: int) -> int:
+    return plan(n).length
 
 
-def passes(n: int) -> Iterator[tuple[int, int]]:
-    """The prime factors of n, ascending, each with the product of those before it."""
-    short, factor = 1, 2
-    while short < n:
-        while (n // short) % factor:
-            factor += 1
-        yield factor, short
-        short *= factor
+def transform(work: Workspace, n: int) -> None:
+    """The transforms of the n rows here, which are here in the end."""
+    chosen = plan(n)
+    if chosen.length == n:
+        _passes(work, chosen)
+    else:
+        _convolve(work, chosen)
 
 
-def transform(lines: Array, element_type: ElementType, inverse: bool) -> Array:
-    """The transforms of complex lines [lines, n], with 1/n for the inverse."""
-    n = lines.shape[1]
-    arithmetic, table = ArrayArithmetic(element_type), _table(n, element_type, inverse)
-    for p, short in passes(n):
-        blocks = n // (p * short)
-        x = lines.reshape(-1, p, blocks, short)
-        power = np.arange(short) + short * np.arange(p)[:, None]
-        total: Any = None
-        for r in range(p):
-            w = table[r * power % (p * short) * blocks]
-            term = arithmetic.apply("multiply", x[:, r, :, None, :], w)
-            total = term if r == 0 else arithmetic.apply("add", total, term)
-        lines = total.reshape(-1, n)
-    return _divided(lines, n, element_type) if inverse else lines
+def _passes(work: Workspace, chosen: FourierPlan) -> None:
+    for p, short in chosen.passes:
+        if p % 2 and p > work.unrolled:
+            _long_pass(work, chosen.length, p, short)
+        else:
+            _short_pass(work, chosen.length, p, short)
+        work.flip()
 
 
-def _table(n: int, element_type: ElementType, inverse: bool) -> Array:
-    step = np.asarray(_step(n, inverse))
-    angle = np.arange(n, dtype=np.float64) * step
-    table = np.empty(n, element_type.dtype)
-    table.real = operators.evaluate("cosine", (angle,), F64)
-    table.imag = operators.evaluate("sine", (angle,), F64)
-    return table
+def _short_pass(work: Workspace, n: int, p: int, short: int) -> None:
+    table = work.table(twiddles(p, short)) if short > 1 else None
+    for b, k in work.each(n // (p * short), short):
+        first = b * short + k
+        x = [work.here(first + r * (n // p)) for r in range(p)]
+        if table is not None:
+            x[1:] = [v.times(work.entry(table, r, k)) for r, v in enumerate(x[1:])]
+        for q, value in enumerate(butterfly(x)):
+            work.set_there(b * (p * short) + q * short + k, value)
 
 
-def _step(n: int, inverse: bool) -> float:
-    return (2 if inverse else -2) * math.pi / max(n, 1)
+def _long_pass(work: Workspace, n: int, p: int, short: int) -> None:
+    """The same sums as an odd butterfly's in the same order, kept in the rows themselves."""
+    half, apart, blocks = p // 2, n // p, n // (p * short)
+    _join_ends(work, n, p, short)
+    circle = work.table(roots(np.arange(p), p))
+    for b, k in work.each(blocks, short):
+        work.set_there(b * (p * short) + k, work.here(b * short + k))
+    for r in work.turns(half):
+        for b, k in work.each(blocks, short):
+            first = b * (p * short) + k
+            work.set_there(first, work.there(first) + work.here(b * short + k + (r + 1) * apart))
+    for q in work.turns(half):
+        for b, k in work.each(blocks, short):
+            x, y = b * short + k, b * (p * short) + k
+            turn = work.entry(circle, q + 1)
+            even = work.here(x) + work.here(x + apart).scaled(turn.re)
+            work.set_there(y + (q + 1) * short, even)
+            odd = work.here(x + (p - 1) * apart).scaled(turn.im)
+            work.set_there(y + (p - 1) * short - q * short, odd)
+    for q in work.turns(half):
+        for r in work.turns(half - 1):
+            turn = work.entry(circle, (q + 1) * (r + 2) % p)
+            for b, k in work.each(blocks, short):
+                x, y = b * short + k, b * (p * short) + k
+                at, opposite = y + (q + 1) * short, y + (p - 1) * short - q * short
+                even = work.here(x + (r + 2) * apart).scaled(turn.re)
+                odd = work.here(x + (p - 2) * apart - r * apart).scaled(turn.im)
+                work.set_there(at, work.there(at) + even)
+                work.set_there(opposite, work.there(opposite) + odd)
+
+    for q in work.turns(half):
+        for b, k in work.each(blocks, short):
+            y = b * (p * short) + k
+            at, opposite = y + (q + 1) * short, y + (p - 1) * short - q * short
+            even, odd = work.there(at), work.there(opposite)
+            work.set_there(at, even.plus_i(odd))
+            work.set_there(opposite, even.minus_i(odd))
 
 
-def _divided(lines: Array, n: int, element_type: ElementType) -> Array:
-    real = ArrayArithmetic(element_type.component)
-    count = np.asarray(n, element_type.component.dtype)
-    result = np.empty_like(lines)
-    result.real = real.apply("divide", lines.real, count)
-    result.imag = real.apply("divide", lines.imag, count)
-    return result
+def _join_ends(work: Workspace, n: int, p: int, short: int) -> None:
+    """Instead of x[r] and x[p - r], both times their powers of w, their sum and difference."""
+    table = work.table(twiddles(p, short)) if short > 1 else None
+    for r in work.turns(p // 2):
+        for b, k in work.each(n // (p * short), short):
+            first = b * short + k
+            low, high = first + (r + 1) * (n // p), first + (p - 1) * (n // p) - r * (n // p)
+            left, right = work.here(low), work.here(high)
+            if table is not None:
+                left = left.times(work.entry(table, r, k))
+                right = right.times(work.entry(table, p - 2 - r, k))
+            work.set_here(low, left + right)
+            work.set_here(high, left - right)
 
 
-class LineTransformer:
-    """Emits the transforms of lines of n elements, held in scratch memory of the kernel."""
+def _convolve(work: Workspace, chosen: FourierPlan) -> None:
+    """Bluestein's form: as q·t = (q² + t² - (q - t)²)/2, the transform is a convolution with a
+    chirp between two products with its conjugate; and the convolution is a product of transforms.
+    """
+    n, length = chosen.n, chosen.length
+    wave, kernel = work.table(chirp(n)), work.table(_spectrum(chosen))
+    for (t,) in work.each(n):
+        work.set_there(t, work.here(t).times(work.entry(wave, t)))
+    for (t,) in work.each(length - n):
+        work.set_there(t + n, Complex(work.zero, work.zero))
+    work.flip()
+    _passes(work, chosen)
+    for (t,) in work.each(length):
+        work.set_there(t, work.here(t).times(work.entry(kernel, t)).swapped)
+    work.flip()
+    _passes(work, chosen)
+    for (t,) in work.each(n):
+        work.set_there(t, work.here(t).swapped.times(work.entry(wave, t)))
+    work.flip()
 
-    def __init__(self, scope: NestScope, n: int, element_type: ElementType, inverse: bool) -> None:
-        self._builder: Builder = scope.builder
-        self._n, self._type, self._inverse = n, element_type, inverse
-        self._lines = [scope.scratch(element_type, (n,)) for _ in range(2)]
-        self._table = scope.scratch(element_type, (n,))
-        self._fill_table()
 
-    def _fill_table(self) -> None:
-        b, part = self._builder, self._type.component
-        with b.loop(self._n, "t") as t:
-            step = const(F64, _step(self._n, self._inverse))
-            angle = b.let(apply("multiply", converted(t, F64), step), "angle")
-            real = converted(apply("cosine", angle), part)
-            imaginary = converted(apply("sine", angle), part)
-            b.store(self._table, (t,), apply("complex", real, imaginary, type=self._type))
+def _spectrum(chosen: FourierPlan) -> Array:
+    """The transform of the chirp's conjugate at -n < t < n, periodic in `length`; over `length`, as
+    the inverse transform wants it."""
+    n, length = chosen.n, chosen.length
+    work = ArrayWorkspace(ElementType.F64, length, 1)
+    real, imaginary = chirp(n)[..., None]
+    for t in range(n):
+        work.set_here(np.asarray([t, -t]), Complex(real[t], -imaginary[t]))
+    _passes(work, chosen)
+    found = work.here(np.arange(length)[:, None])
+    return np.stack([found.re, found.im])[..., 0] / length
 
-    def transform(
-        self, read: Callable[[Expr], Expr], write: Callable[[Expr, Expr], None], kept: int
-    ) -> None:
-        """write(q, y[q]) for the `kept` first q, of the line read(t)."""
-        b = self._builder
-        source, target = self._lines
-        with b.loop(self._n, "t") as t:
-            b.store(source, (t,), read(t))
-        for p, short in passes(self._n):
-            self._emit_pass(source, target, p, short)
-            source, target = target, source
-        with b.loop(kept, "q") as q:
-            write(q, self._scaled(b.load(source, (q,))))
 
-    def _emit_pass(self, source: Buffer, target: Buffer, p: int, short: int) -> None:
-        b, blocks = self._builder, self._n // (p * short)
-        with b.loops((blocks, p, short), "b") as (block, q, k):
-            place = plus(times(block, short), k)
-            power = b.let(plus(k, times(q, short)), "power")
-            first = apply("multiply", b.load(source, (place,)), b.load(self._table, (index(0),)))
-            total = b.variable(first, "total")
-            with b.loop(p - 1, "r") as before:
-                r = plus(before, 1)
-                turn = apply("remainder", apply("multiply", r, power), index(p * short))
-                w = b.load(self._table, (times(turn, blocks),))
-                x = b.load(source, (plus(times(r, self._n // p), place),))
-                b.store(total, (), apply("add", b.load(total), apply("multiply", x, w)))
-            at = plus(times(plus(times(block, p), q), short), k)
-            b.store(target, (at,), b.load(total))
+def untangle(work: Workspace, half: int) -> None:
+    """From the transform of pairs x[2t] + i·x[2t + 1] that of the 2 · half real numbers: rows up
+    to and with `half`.
 
-    def _scaled(self, value: Expr) -> Expr:
-        if not self._inverse:
-            return value
-        part = self._type.component
-        real, imaginary = (
-            apply("divide", apply(name, value, type=part), const(part, self._n))
-            for name in ("real", "imag")
-        )
-        return apply("complex", real, imaginary, type=self._type)
+    The even ones' is (z[k] + conjugate z[half - k])/2, the odd ones' the difference's half over i.
+    """
+    table = work.table(roots(np.arange(half), 2 * half) / 2)
+    for _ in work.each():
+        first = work.here(0)
+        work.set_there(0, Complex(first.re + first.im, work.zero))
+        work.set_there(half, Complex(first.re - first.im, work.zero))
+    for (t,) in work.each(half - 1):
+        even, odd = _even_and_odd(work, t + 1, half)
+        odd = odd.times(work.entry(table, t + 1))
+        work.set_there(t + 1, even.scaled(0.5).minus_i(odd))
+    work.flip()
+
+
+def tangle(work: Workspace, half: int) -> None:
+    """The other way round, for the inverse transform: without the division by two, and swapped."""
+    table = work.table(roots(-np.arange(half), 2 * half))
+    for _ in work.each():
+        first, last = work.here(0).re, work.here(half).re
+        work.set_there(0, Complex(first + last, first - last).swapped)
+    for (t,) in work.each(half - 1):
+        even, odd = _even_and_odd(work, t + 1, half)
+        odd = odd.times(work.entry(table, t + 1))
+        work.set_there(t + 1, even.plus_i(odd).swapped)
+    work.flip()
+
+
+def _even_and_odd(work: Workspace, k: Any, half: int) -> tuple[Complex, Complex]:
+    """Sum and difference of z[k] and the conjugate of z[half - k]."""
+    z, other = work.here(k), work.here(half - k)
+    even = Complex(z.re + other.re, z.im - other.im)
+    return even, Complex(z.re - other.re, z.im + other.im)

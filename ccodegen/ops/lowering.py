@@ -16,12 +16,15 @@ nest(scope, instruction) -> None
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
 
 from ccodegen.hlo.ir import Computation
 from ccodegen.loop.builder import Builder
 from ccodegen.loop.ir import Buffer, Expr, Index
 from ccodegen.support.element_type import ElementType
+from ccodegen.target.model import Target
 
 
 class Scope(Protocol):
@@ -54,6 +57,11 @@ class ElementScope(Scope, Protocol):
 
 class NestScope(Scope, Protocol):
     @property
+    def target(self) -> Target:
+        """What the kernel is made for. It may choose the order of loops, never that of sums."""
+        ...
+
+    @property
     def operands(self) -> tuple[Buffer, ...]:
         """The operands' leaves."""
         ...
@@ -62,6 +70,10 @@ class NestScope(Scope, Protocol):
     def results(self) -> tuple[Buffer, ...]:
         """The result's leaves. Where the op's memory is shared (`in_place`), results[i] is the
         very object operands[i]."""
+        ...
+
+    def table(self, array: np.ndarray[Any, Any]) -> Buffer:
+        """Constant data for this kernel, as a buffer of the array's type and dimensions."""
         ...
 
     def scratch(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Buffer:

@@ -17,7 +17,8 @@ from ccodegen.hlo.text import parse
 from ccodegen.loop.builder import Builder, apply, const
 from ccodegen.loop.interpret import run_kernel
 from ccodegen.loop.ir import Buffer, Expr, Index, Kernel, Space
-from ccodegen.support.element_type import ElementType
+from ccodegen.support.element_type import ElementType, from_dtype
+from ccodegen.target import Target, load
 
 assert ccodegen.ops
 
@@ -73,10 +74,11 @@ def lowered(
         _store_elements(scope, definition.element, instruction)
     outputs = [np.empty(s.dimensions, s.element_type.dtype) for s in shapes]
     scratch = [np.empty(b.dimensions, b.type.dtype) for b in scope.scratches]
-    buffers = (*operands, *results, *scope.scratches)
+    buffers = (*operands, *results, *scope.scratches, *scope.tables)
     inputs = [np.ascontiguousarray(v).reshape(v.shape).copy() for v in values]
     run_kernel(
-        Kernel("k", buffers, scope.builder.statements), [*inputs, *outputs, *scratch]
+        Kernel("k", buffers, scope.builder.statements),
+        [*inputs, *outputs, *scratch, *scope.tables.values()],
     )
     return outputs
 
@@ -113,6 +115,8 @@ class Scope:
     scarce_memory: bool = False
     builder: Builder = field(default_factory=Builder)
     scratches: list[Buffer] = field(default_factory=list)
+    tables: dict[Buffer, Array] = field(default_factory=dict)
+    target: Target = field(default_factory=lambda: load("x86-64"))
 
     def operand(self, number: int, index: Index) -> Expr:
         return self.builder.load(self.operands[number], index)
@@ -126,6 +130,12 @@ class Scope:
     def scratch(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Buffer:
         buffer = Buffer(f"s{len(self.scratches)}", element_type, dimensions, Space.ARENA)
         self.scratches.append(buffer)
+        return buffer
+
+    def table(self, array: Array) -> Buffer:
+        name = f"t{len(self.tables)}"
+        buffer = Buffer(name, from_dtype(array.dtype), array.shape, Space.CONSTANT)
+        self.tables[buffer] = array
         return buffer
 
     def call(self, computation: Computation, *arguments: Expr) -> tuple[Expr, ...]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from ccodegen.ops.fourier_plan import plan, radices
 from tests.ops.scope import check_lowering
+from tests.three_ways import check, plain_target
 
 
 def complex_numbers(*shape: int) -> np.ndarray:
@@ -46,3 +50,72 @@ def test_double_precision():
     x = complex_numbers(60).astype(np.complex128)
     (found,) = check_lowering(fft("FFT", ("c128", "c128"), [(60,), (60,)], (60,)), x)
     assert np.allclose(found, np.fft.fft(x), rtol=1e-13, atol=1e-13)
+
+
+# All radices, passes of all kinds after others, primes by loops.
+LENGTHS = [1, 2, 3, 4, 5, 8, 15, 16, 17, 22, 34, 49]
+
+
+def lines_case(kind: str, length: int, lines: int) -> tuple[str, np.ndarray, np.ndarray]:
+    """The transform of so many lines, and what NumPy makes of them."""
+    half = length // 2 + 1
+    x = complex_numbers(lines, half if kind == "IRFFT" else length)
+    x = x.real.copy() if kind == "RFFT" else x
+    function = getattr(np.fft, kind.lower())
+    expected = function(x, length)
+    types = ("f32" if kind == "RFFT" else "c64", "f32" if kind == "IRFFT" else "c64")
+    return fft(kind, types, [x.shape, expected.shape], (length,)), x, expected
+
+
+@pytest.mark.parametrize("lines", [1, 5, 11])
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
+def test_lines_side_by_side(kind, length, lines):
+    text, x, expected = lines_case(kind, length, lines)
+    (found,) = check_lowering(text, x)
+    assert np.allclose(found, expected, atol=2e-6 * max(1, length**0.5))
+
+
+@pytest.mark.parametrize("shape", [(3, 40), (40, 3), (18, 20), (2, 5, 9)])
+@pytest.mark.parametrize("strict", [False, True])
+def test_compiled_transforms(shape, strict):
+    x = complex_numbers(*shape)
+    check(fft("FFT", ("c64", "c64"), [shape, shape], shape), x, strict=strict)
+    real, half = x.real.copy(), (*shape[:-1], shape[-1] // 2 + 1)
+    check(fft("RFFT", ("f32", "c64"), [shape, half], shape), real, strict=strict)
+    spectrum = np.fft.rfftn(real).astype(np.complex64)
+    check(fft("IRFFT", ("c64", "f32"), [half, shape], shape), spectrum, strict=strict)
+
+
+def test_threads_have_rows_of_their_own():
+    target = plain_target()
+    target = replace(target, machine=replace(target.machine, threads=3))
+    x = complex_numbers(2100, 8)
+    check(fft("FFT", ("c64", "c64"), [x.shape, x.shape], (8,)), x, strict=True, target=target)
+
+
+def test_in_place_of_a_donated_operand():
+    x = complex_numbers(20, 12)
+    check(fft("IFFT", ("c64", "c64"), [x.shape, x.shape], x.shape), x, strict=True, donate=(0,))
+
+
+def test_large_primes_stay_accurate():
+    x = complex_numbers(5, 101).astype(np.complex128)
+    (found,) = check_lowering(fft("FFT", ("c128", "c128"), [x.shape, x.shape], (101,)), x)
+    assert np.allclose(found, np.fft.fft(x), rtol=0, atol=1e-13)
+
+
+def test_infinities_and_nans_stay_in_their_line():
+    x = complex_numbers(9, 12)
+    x[2, 3], x[5, 1] = np.inf, np.nan
+    (found,) = check_lowering(fft("FFT", ("c64", "c64"), [x.shape, x.shape], (12,)), x)
+    finite = np.isfinite(found).all(1)
+    assert finite.tolist() == [n not in (2, 5) for n in range(9)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 16, 96, 360, 1009, 2 * 499])
+def test_radices_multiply_to_the_length(n):
+    assert np.prod(radices(n)) == n
+    chosen = plan(n)
+    assert np.prod(chosen.radices) == chosen.length
+    assert chosen.length == n or chosen.length >= 2 * n - 1
