@@ -16,7 +16,7 @@ U32, U64 = ElementType.U32, ElementType.U64
 
 def key_bits(keys: Sequence[Key]) -> int:
     """How many bits `packed_key` has; 64 at most are possible."""
-    return sum(_bits(k.computation.root.array_shape.element_type) for k in keys)
+    return sum(ordered_bits(k.computation.root.array_shape.element_type) for k in keys)
 
 
 def packed_key(scope: Scope, keys: Sequence[Key], values: Sequence[Expr]) -> Expr:
@@ -27,7 +27,7 @@ def packed_key(scope: Scope, keys: Sequence[Key], values: Sequence[Expr]) -> Exp
         (value,) = call_scalars(scope, key.computation, values)
         part = converted(ordered(value, key.descending), word)
         if packed is not None:
-            shift = const(word, _bits(value.type))
+            shift = const(word, ordered_bits(value.type))
             part = apply("or", apply("shift-left", packed, shift), part)
         packed = part
     assert packed is not None
@@ -37,15 +37,15 @@ def packed_key(scope: Scope, keys: Sequence[Key], values: Sequence[Expr]) -> Exp
 def ordered(value: Expr, descending: bool = False) -> Expr:
     """An integer u32, or u64 for wide types, that orders as the value; floats in total order.
 
-    It is less than 2 to the power of the bits that the type has (a narrow float: 32).
+    It is less than 2 ** ordered_bits.
     """
-    bits = _bits(value.type)
+    bits = ordered_bits(value.type)
     key = _ordered_float(value) if value.type.is_float else _ordered_integer(value)
     return apply("xor", key, const(key.type, 2**bits - 1)) if descending else key
 
 
-def _bits(element_type: ElementType) -> int:
-    """Floats narrower than f32 are compared as f32."""
+def ordered_bits(element_type: ElementType) -> int:
+    """Of what `ordered` gives. Floats narrower than f32 are compared as f32."""
     return max(32, element_type.bits) if element_type.is_float else element_type.bits
 
 

@@ -6,7 +6,7 @@ one of the lowest index comes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,15 @@ from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape, TupleShape
 from ccodegen.loop import operators
 from ccodegen.loop.builder import apply
-from ccodegen.loop.ir import Expr
+from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays
+from ccodegen.ops.line_sort import Order, line_sorter
 from ccodegen.ops.lowering import NestScope
-from ccodegen.ops.merge_sort import MergeSorter, sorting_permutation
+from ccodegen.ops.merge_sort import sorting_permutation
+from ccodegen.ops.partial_sort import PartialSorter, Search
 from ccodegen.ops.shape_checks import arrays, require
+from ccodegen.ops.sort_key import ordered, ordered_bits
 from ccodegen.support.element_type import ElementType
 
 
@@ -65,27 +68,50 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
 
 def topk_nest(scope: NestScope, k: int, largest: bool) -> None:
     """The lowering for one operand and two results, which custom calls of topk share."""
+    *outer, n = scope.operands[0].dimensions
+    chosen = _by_partial_sort if Search(n, k).pays else _by_sort
+    with scope.builder.loops(outer, "line") as line:
+        chosen(scope, line, n, k, largest)
+
+
+def _by_partial_sort(scope: NestScope, line: Index, n: int, k: int, largest: bool) -> None:
     builder, operand = scope.builder, scope.operands[0]
-    *outer, n = operand.dimensions
     values, indices = scope.results
-    sorter = MergeSorter(
-        scope, n, (operand.type, indices.type), _before(comparison(operand.type, largest))
+
+    def key(i: Expr) -> Expr:
+        return ordered(builder.load(operand, (*line, i)), descending=largest)
+
+    def write(i: Expr, place: Expr) -> None:
+        builder.store(values, (*line, i), builder.load(operand, (*line, place)))
+        builder.store(indices, (*line, i), apply("convert", place, type=indices.type))
+
+    PartialSorter(scope, Search(n, k), ordered_bits(operand.type)).sort(key, write)
+
+
+def _by_sort(scope: NestScope, line: Index, n: int, k: int, largest: bool) -> None:
+    builder, operand = scope.builder, scope.operands[0]
+    values, indices = scope.results
+
+    def read(i: Expr) -> Sequence[Expr]:
+        number = apply("convert", i, type=indices.type)
+        return builder.load(operand, (*line, i)), number
+
+    def write(i: Expr, found: Sequence[Expr]) -> None:
+        builder.store(values, (*line, i), found[0])
+        builder.store(indices, (*line, i), found[1])
+
+    line_sorter(scope, n, (operand.type, indices.type), _order(operand.type, largest)).sort(
+        read, write, k
     )
-    with builder.loops(outer, "line") as line:
-
-        def read(i: Expr) -> Sequence[Expr]:
-            number = apply("convert", i, type=indices.type)
-            return builder.load(operand, (*line, i)), number
-
-        def write(i: Expr, found: Sequence[Expr]) -> None:
-            builder.store(values, (*line, i), found[0])
-            builder.store(indices, (*line, i), found[1])
-
-        sorter.sort(read, write, k)
 
 
-def _before(operator: str) -> Callable[[Sequence[Expr], Sequence[Expr]], Expr]:
-    return lambda a, b: apply(operator, a[0], b[0], type=ElementType.PRED)
+def _order(element_type: ElementType, largest: bool) -> Order:
+    operator = comparison(element_type, largest)
+    return Order(
+        lambda a, b: apply(operator, a[0], b[0], type=ElementType.PRED),
+        ordered_bits(element_type),
+        lambda values: ordered(values[0], descending=largest),
+    )
 
 
 def comparison(element_type: ElementType, largest: bool) -> str:

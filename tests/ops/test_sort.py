@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 from ccodegen.hlo.evaluate import evaluate
+from ccodegen.ops.partial_sort import Search
+from ccodegen.support.element_type import HLO_TYPES
+from ccodegen.target import load
+from tests import three_ways
 from tests.ops.scope import check_lowering, module_of
 
 LESS = """
@@ -80,6 +84,34 @@ def test_topk_smallest():
   ROOT r = (s32[3], s32[3]) topk(x), k=3, largest=false }"""
     values, indices = check_lowering(text, x)
     assert values.tolist() == [1, 1, 2] and indices.tolist() == [1, 3, 2]
+
+
+@pytest.mark.parametrize("k", [1, 2, 60])
+@pytest.mark.parametrize("element_type", ["f32", "bf16", "f64", "s8", "u32", "s64"])
+@pytest.mark.parametrize("largest", ["true", "false"])
+def test_topk_of_long_lines(k, element_type, largest):
+    shape = (2, 1, 321)
+    assert Search(321, k).pays == (k < 60)
+    dtype = HLO_TYPES[element_type].dtype
+    random = np.random.default_rng(k)
+    x = random.integers(-9, 9, shape).astype(np.float32)
+    if element_type[0] in "bf":
+        x = np.where(x > 5, random.choice([np.nan, -np.nan, np.inf, -0.0, 0.0], shape), x)
+    else:
+        x = abs(x)
+    x[1] = np.sort(x[1])[..., :: 1 if largest == "true" else -1]
+    text = f"""ENTRY e {{ x = {element_type}[2,1,321] parameter(0)
+  ROOT r = ({element_type}[2,1,{k}], s32[2,1,{k}]) topk(x), k={k}, largest={largest} }}"""
+    check_lowering(text, x.astype(dtype))
+
+
+def test_topk_of_long_lines_compiled():
+    x = np.random.default_rng(3).standard_normal((3, 700)).astype(np.float32)
+    x[1], x[2] = np.sort(x[1]), np.nan
+    text = """ENTRY e { x = f32[3,700] parameter(0)
+  ROOT r = (f32[3,40], s32[3,40]) topk(x), k=40 }"""
+    three_ways.check(text, x, strict=True)
+    three_ways.check(text, x, strict=True, target=load("cortex-m4"))
 
 
 SELECT_AND_SCATTER = """

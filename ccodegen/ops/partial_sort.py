@@ -1,0 +1,144 @@
+"""The first k of a line in order, without sorting the rest of it.
+
+Candidates are collected that come before the last of the best k so far. When no more of them fit,
+they are sorted, and all but the first k are dropped. Most blocks of a line have no candidate, which
+one look at their least key tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
+from ccodegen.ops.line_sort import Order, line_sorter
+from ccodegen.ops.lowering import NestScope
+from ccodegen.support.element_type import ElementType
+
+_PRED, _S32 = ElementType.PRED, ElementType.S32
+_LEAST_BLOCK, _MOST_BLOCK = 16, 256
+_LEAST_LINE = 4  # times the candidates: else sorting all is as quick
+
+
+@dataclass(frozen=True)
+class Search:
+    """Of the first k of n elements: how many are looked at together, and how many candidates there
+    is room for."""
+
+    n: int
+    k: int
+
+    @property
+    def block(self) -> int:
+        return min(_MOST_BLOCK, max(_LEAST_BLOCK, 1 << (self.n // 64).bit_length()))
+
+    @property
+    def room(self) -> int:
+        return self.k + max(self.k, 4 * self.block)
+
+    @property
+    def pays(self) -> bool:
+        return self.k > 0 and self.n >= _LEAST_LINE * self.room
+
+
+class PartialSorter:
+    """Emits the search of one line of n elements, where it `pays`. Keys are of `bits` bits in a u32
+    or u64."""
+
+    def __init__(self, scope: NestScope, search: Search, bits: int) -> None:
+        self._builder: Builder = scope.builder
+        self._search, k, room = search, search.k, search.room
+        self._word = ElementType.U32 if bits <= 32 else ElementType.U64
+        self._keys, self._places = (scope.scratch(t, (room,)) for t in (self._word, _S32))
+        self._best_keys, self._best = (scope.scratch(t, (k,)) for t in (self._word, _S32))
+        by_key = Order(lambda a, b: _less(a[0], b[0]), bits, lambda values: values[0])
+        self._sorter = line_sorter(scope, room, (self._word, _S32), by_key)
+
+    def sort(self, key: Callable[[Expr], Expr], write: Callable[[Expr, Expr], None]) -> None:
+        """write(i, place) for the places of the elements with the k least keys, in order; of
+        elements with one key the first comes first. `key(i)`: of an element."""
+        b, n, k, block_size = self._builder, self._search.n, self._search.k, self._search.block
+        last, count = self._first_candidates(key)
+        blocks = -(-(n - k) // block_size)
+        with b.loop(blocks, "block") as block:
+            start = b.let(_sum(apply("multiply", block, index(block_size)), index(k)), "start")
+            left = apply("subtract", index(n), start)
+            length = b.let(apply("minimum", left, index(block_size)), "length")
+            with b.when(_less(self._least(key, start, length), b.load(last))):
+                self._collect(key, start, length, last, count)
+            is_full = _less(index(self._search.room - block_size), b.load(count))
+            is_last = apply("compare-eq", block, index(blocks - 1), type=_PRED)
+            with b.when(apply("or", is_full, is_last)):
+                self._keep_best(last, count)
+        with b.loop(self._search.k, "i") as i:
+            write(i, apply("convert", b.load(self._best, (i,)), type=INDEX))
+
+    def _first_candidates(self, key: Callable[[Expr], Expr]) -> tuple[Buffer, Buffer]:
+        """The first k elements; the greatest of their keys, and their number."""
+        b = self._builder
+        last = b.variable(const(self._word, 0), "last")
+        with b.loop(self._search.k, "i") as i:
+            found = b.let(key(i), "found")
+            b.store(last, (), apply("maximum", b.load(last), found))
+            self._put(i, found, i)
+        return last, b.variable(index(self._search.k), "count")
+
+    def _least(self, key: Callable[[Expr], Expr], start: Expr, length: Expr) -> Expr:
+        b = self._builder
+        least = b.variable(const(self._word, 2**self._word.bits - 1), "least")
+        with b.loop(length, "i") as i:
+            b.store(least, (), apply("minimum", b.load(least), key(_sum(start, i))))
+        return b.load(least)
+
+    def _collect(
+        self,
+        key: Callable[[Expr], Expr],
+        start: Expr,
+        length: Expr,
+        last: Buffer,
+        count: Buffer,
+    ) -> None:
+        """Adds the elements of a block that come before the last candidate that counts: all are
+        written, but the others are written over."""
+        b = self._builder
+        with b.loop(length, "i") as i:
+            place = b.let(_sum(start, i), "place")
+            found = b.let(key(place), "found")
+            self._put(b.load(count), found, place)
+            is_better = apply("convert", _less(found, b.load(last)), type=INDEX)
+            b.store(count, (), _sum(b.load(count), is_better))
+
+    def _keep_best(self, last: Buffer, count: Buffer) -> None:
+        """Sorts the candidates and drops all but the first k."""
+        b, greatest = self._builder, const(self._word, 2**self._word.bits - 1)
+
+        def read(i: Expr) -> tuple[Expr, Expr]:
+            there = b.let(_less(i, b.load(count)), "there")
+            return (
+                apply("select", there, b.load(self._keys, (i,)), greatest),
+                apply("select", there, b.load(self._places, (i,)), const(_S32, 0)),
+            )
+
+        def write(i: Expr, values: Sequence[Expr]) -> None:
+            b.store(self._best_keys, (i,), values[0])
+            b.store(self._best, (i,), values[1])
+
+        self._sorter.sort(read, write, self._search.k)
+        with b.loop(self._search.k, "i", LoopKind.VECTOR) as i:
+            b.store(self._keys, (i,), b.load(self._best_keys, (i,)))
+            b.store(self._places, (i,), b.load(self._best, (i,)))
+        b.store(last, (), b.load(self._best_keys, (index(self._search.k - 1),)))
+        b.store(count, (), index(self._search.k))
+
+    def _put(self, at: Expr, key: Expr, place: Expr) -> None:
+        self._builder.store(self._keys, (at,), key)
+        self._builder.store(self._places, (at,), apply("convert", place, type=_S32))
+
+
+def _less(a: Expr, b: Expr) -> Expr:
+    return apply("compare-lt", a, b, type=_PRED)
+
+
+def _sum(a: Expr, b: Expr) -> Expr:
+    return apply("add", a, b)
