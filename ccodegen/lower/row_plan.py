@@ -159,6 +159,7 @@ def _reduced(work: Work, found: Pass, row: Index) -> Iterator[tuple[Reduction, V
         operator = find_extremum(first)
         yield first, extremum_in_lanes(work.elements, first, operator, row, lanes)
     else:
+        lanes = lanes // 2 if len(found) > 2 else lanes  # what each element takes needs registers
         totals = reduce_in_lanes(work.elements, found, row, lanes)
         yield from ((r, (total,)) for r, total in zip(found, totals, strict=True))
 

@@ -25,12 +25,12 @@ def fuse(module: Module, context: PassContext) -> Module:
     """
     control = _control_computations(module)
     target = context.target
-    cuts_loops = target is not None and target.machine.vector_elements(4) > 1
+    vectors = target is not None and target.machine.vector_elements(4) > 1
 
     def transform(
         computation: Computation, callees: dict[Computation, Computation]
     ) -> Computation:
-        groups = fusion_groups(computation, cuts_loops) if computation in control else []
+        groups = fusion_groups(computation, vectors) if computation in control else []
         return _Outliner(computation, groups, callees).run()
 
     return map_computations(module, transform)

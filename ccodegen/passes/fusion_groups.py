@@ -8,6 +8,7 @@ begins a group of its own, as its output. What a group may hold is what `lower` 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Sequence
 from operator import or_
 
@@ -38,17 +39,19 @@ _MOST_INDIRECT = 64
 _MOST_INPUTS = 24
 _SMALL_CONCATENATE = 1024
 _MOST_CONCATENATED = 8
+_OFTEN = 16
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
 # double it with each.
 _MOST_PLACES = 6
 
 
-def fusion_groups(computation: Computation, cuts_loops: bool = False) -> list[Group]:
+def fusion_groups(computation: Computation, vectors: bool = False) -> list[Group]:
     """The groups of more than one instruction, their members after what they read.
 
-    `cuts_loops`: whether `lower` cuts loops where they come to the next part of a concatenate.
+    `vectors`: whether the target has any. Then `lower` cuts loops where they come to the next part
+    of a concatenate, and elements that do not lie side by side take time to gather.
     """
-    decider = _Decider(computation, cuts_loops)
+    decider = _Decider(computation, vectors)
     for instruction in reversed(computation.instructions):
         if is_fusible(instruction):
             decider.place(instruction)
@@ -60,8 +63,8 @@ def fusion_groups(computation: Computation, cuts_loops: bool = False) -> list[Gr
 
 
 class _Decider:
-    def __init__(self, computation: Computation, cuts_loops: bool) -> None:
-        self._cuts_loops = cuts_loops
+    def __init__(self, computation: Computation, vectors: bool) -> None:
+        self._vectors = vectors
         self._users = computation.users
         self._kept = {computation.root, *computation.side_roots}
         self._groups_with: dict[Instruction, list[Group]] = {}
@@ -153,6 +156,8 @@ class _Decider:
             return False
         if instruction.op == "concatenate" and not self._fits_as_parts(instruction, group):
             return False
+        if self._vectors and _is_scattered(instruction) and _reads_often(group, instruction):
+            return False
         readers = [u for u in self._users[instruction] if u in group.members]
         return all(self._may_read(u, instruction, group) for u in readers)
 
@@ -175,7 +180,7 @@ class _Decider:
         where loops are cut so that none asks."""
         if concatenate.array_shape.size <= _SMALL_CONCATENATE:
             return True
-        if not self._cuts_loops or len(concatenate.operands) > _MOST_CONCATENATED:
+        if not self._vectors or len(concatenate.operands) > _MOST_CONCATENATED:
             return False
         pending, seen = [concatenate], {concatenate}
         while pending:
@@ -338,6 +343,21 @@ def _elementwise_cone(values: Sequence[Instruction], size: tuple[int, ...]) -> s
 
 def _is_free(instruction: Instruction) -> bool:
     return instruction.op in _FREE
+
+
+def _is_scattered(value: Instruction) -> bool:
+    """Whether it takes elements out of an array that do not lie side by side in it."""
+    if not isinstance(value.attributes, Slice):
+        return False
+    taken, size = value.attributes.slice[-1:], value.operands[0].array_shape.dimensions[-1:]
+    column = value.array_shape.rank > 1 and value.array_shape.dimensions[-1] == 1 < size[0]
+    return column or any(t.stride > 1 for t in taken)
+
+
+def _reads_often(group: Group, value: Instruction) -> bool:
+    """Whether the group computes so many elements that it reads the value's many times."""
+    dimensions = group.rows.dimensions if group.rows else group.dimensions
+    return math.prod(dimensions) >= _OFTEN * value.array_shape.size
 
 
 def _spreads_rows(user: Instruction, rows: Rows) -> bool:

@@ -259,3 +259,14 @@ def test_a_reduce_that_needs_another_by_way_of_a_kernel_is_one_of_its_own() -> N
         "  ROOT t = (f32[8], f32[8]) tuple(a, b) }\n".replace("ENTRY", _LESS + "ENTRY")
     )
     assert kernels(fuse(program, DEFAULT)) == ["reduce", "sort", "kInput"]
+
+
+def test_a_column_that_is_read_often_lies_side_by_side() -> None:
+    text = (
+        "x = f32[64,3] parameter(0)  s = f32[64,1] slice(x), slice={[0:64], [1:2]}\n"
+        "r = f32[64] reshape(s)  b = f32[N,64] broadcast(r), dimensions={1}\n"
+        "ROOT n = f32[N,64] negate(b)"
+    )
+    assert kernels(fuse(module(text.replace("N", "64")), VECTORS)) == ["slice", "kLoop"]
+    assert kernels(fuse(module(text.replace("N", "64")), DEFAULT)) == ["kLoop"]
+    assert kernels(fuse(module(text.replace("N", "2")), VECTORS)) == ["kLoop"]
