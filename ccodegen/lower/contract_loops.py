@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, index
@@ -15,27 +16,68 @@ from ccodegen.lower.product import Product
 from ccodegen.lower.reduction import fold_into, join_lanes
 from ccodegen.lower.strides import stride_along
 
+Place: TypeAlias = tuple[Index, Index, Index]
+"""Batch, row and column of a sum."""
+
 _VECTORS_PER_BLOCK = 8
-_VECTORS_PER_WIDE_BLOCK = 64
+# Fewer than fill a page: sums of several rows would fall on the same places of a cache.
+_VECTORS_PER_WIDE_BLOCK = 60
+_VECTORS_OF_SUMS = 180
 _TURNS_TOGETHER = 4
+ROWS_TOGETHER = 8
+_LEAST_VECTORS_TO_SHARE = 2
 _VECTORS_OF_LANES = 4
 _SHORT_DEPTH = 16
 
 
 def contract_in_columns(product: Product) -> None:
-    """For each row and block of columns: an accumulator a column, the depth outside.
+    """For some rows and a block of columns: an accumulator each, the depth outside.
 
     The columns of the right matrix and of the result lie side by side in memory.
     """
-    work, shape = product.work, product.shape
-    *outer, columns = shape.columns
+    builder, shape = product.work.builder, product.shape
+    *outer, rows = shape.rows or (1,)
+    height = _rows_together(product)
+
+    def compute(batch: Index, above: Index, first: Expr, count: int) -> None:
+        numbers = [(*above, apply("add", first, index(n))) for n in range(count)]
+        _add_rows(product, batch, [number[: len(shape.rows)] for number in numbers])
+
     with (
-        work.builder.loops(shape.batch, "b", LoopKind.PARALLEL) as batch,
-        work.builder.loops(shape.rows, "row", LoopKind.PARALLEL) as row,
-        work.builder.loops(outer, "col", LoopKind.PARALLEL) as before,
+        builder.loops(shape.batch, "b", LoopKind.PARALLEL) as batch,
+        builder.loops(outer, "row", LoopKind.PARALLEL) as above,
     ):
-        lanes = _Lanes(product, lambda at: (batch, row, (*before, at)), left_is_one=True)
-        _in_blocks(lanes, columns, _block_width(product))
+        with builder.loop(rows // height, "row", LoopKind.PARALLEL) as number:
+            compute(batch, above, apply("multiply", number, index(height)), height)
+        if rows % height:
+            compute(batch, above, index(rows - rows % height), rows % height)
+
+
+def shares_columns(product: Product) -> bool:
+    """Whether it pays to add up several rows together, which share what is read of the right
+    matrix."""
+    wide = product.shape.columns[-1] >= _LEAST_VECTORS_TO_SHARE * _vector_elements(product)
+    return wide and math.prod(product.shape.depth) >= _TURNS_TOGETHER
+
+
+def _rows_together(product: Product) -> int:
+    if not shares_columns(product):
+        return 1
+    rows = (product.shape.rows or (1,))[-1]
+    turns = -(-rows // ROWS_TOGETHER)
+    return -(-rows // turns)
+
+
+def _add_rows(product: Product, batch: Index, rows: list[Index]) -> None:
+    """All sums of these rows."""
+    *outer, columns = product.shape.columns
+    with product.work.builder.loops(outer, "col", LoopKind.PARALLEL) as before:
+
+        def places(at: Expr) -> list[Place]:
+            return [(batch, row, (*before, at)) for row in rows]
+
+        lanes = _Lanes(product, places, left_is_one=True)
+        _in_blocks(lanes, columns, _block_width(product, len(rows)))
 
 
 def contract_in_batch(product: Product) -> None:
@@ -48,26 +90,29 @@ def contract_in_batch(product: Product) -> None:
         work.builder.loops(shape.rows, "row", LoopKind.PARALLEL) as row,
         work.builder.loops(shape.columns, "col", LoopKind.PARALLEL) as column,
     ):
-        lanes = _Lanes(product, lambda at: ((*before, at), row, column), left_is_one=False)
+        lanes = _Lanes(product, lambda at: [((*before, at), row, column)], left_is_one=False)
         _in_blocks(lanes, count, _VECTORS_PER_BLOCK * _vector_elements(product))
 
 
-def _block_width(product: Product) -> int:
-    """Sums that stay in registers; for so few rows that the right matrix is read but once or
-    twice, as long a piece of each of its lines as the sums in the nearest cache allow."""
+def _block_width(product: Product, height: int) -> int:
+    """Sums of a row that stay in registers; for so few rows that the right matrix is read but once
+    or twice, as long a piece of each of its lines as the sums in the nearest cache allow."""
     m, n, k = product.shape.sizes
-    streams = m <= 2 and n * k >= 1 << 14 and _vector_elements(product) > 1
-    vectors = _VECTORS_PER_WIDE_BLOCK if streams else _VECTORS_PER_BLOCK
-    return vectors * _vector_elements(product)
+    streams = m <= 2 * ROWS_TOGETHER and n * k >= 1 << 14 and _vector_elements(product) > 1
+    wide = min(_VECTORS_PER_WIDE_BLOCK, _VECTORS_OF_SUMS // height)
+    return (wide if streams else _VECTORS_PER_BLOCK) * _vector_elements(product)
 
 
 @dataclass(frozen=True)
 class _Lanes:
-    """Sums side by side. `where(at)`: batch, row and column of the sum at that position.
-    `left_is_one`: all have the same element of the left matrix."""
+    """Sums side by side, in one line or in several that share the elements of the right matrix.
+
+    `places(at)`: of the sum at that position in each line. `left_is_one`: all
+    in a line have the same element of the left matrix.
+    """
 
     product: Product
-    where: Callable[[Expr], tuple[Index, Index, Index]]
+    places: Callable[[Expr], list[Place]]
     left_is_one: bool
 
 
@@ -82,48 +127,68 @@ def _in_blocks(lanes: _Lanes, count: int, most: int) -> None:
 
 def _block(lanes: _Lanes, start: Expr, width: int) -> None:
     """The sums at `start` and after, added up together."""
-    product, builder = lanes.product, lanes.product.work.builder
     if _is_short(lanes):
-        with builder.loop(width, "j", LoopKind.VECTOR) as j:
-            batch, row, column = lanes.where(apply("add", start, j))
+        _short_block(lanes, start, width)
+        return
+    product, builder = lanes.product, lanes.product.work.builder
+    lines = [builder.local(product.type, (width,), "sums") for _ in lanes.places(start)]
+    with builder.loop(width, "j", LoopKind.VECTOR) as j:
+        for sums in lines:
+            builder.store(sums, (j,), product.zero)
+    *outer, extent = product.shape.depth or (1,)
+    together = _TURNS_TOGETHER if extent >= _TURNS_TOGETHER else 1
+    with builder.loops(outer, "k") as turns:
+
+        def add(first: Expr, count: int) -> None:
+            last = [builder.simplify((apply("add", first, index(n)),))[0] for n in range(count)]
+            depths = [(*turns, k) if product.shape.depth else () for k in last]
+            _add_turns(lanes, (start, width), lines, depths)
+
+        with builder.loop(extent // together, "k") as k:
+            add(apply("multiply", k, index(together)), together)
+        for rest in range(extent - extent % together, extent):
+            add(index(rest), 1)
+    with builder.loop(width, "j", LoopKind.VECTOR) as j:
+        for sums, place in zip(lines, lanes.places(apply("add", start, j)), strict=True):
+            product.finish(*place, Load(sums, (j,)))
+
+
+def _add_turns(
+    lanes: _Lanes, span: tuple[Expr, int], lines: list[Buffer], depths: list[Index]
+) -> None:
+    """Adds the products at these depths to each sum of the span, in order, with one store."""
+    product, builder = lanes.product, lanes.product.work.builder
+    start, width = span
+
+    def left(place: Place) -> list[Expr]:
+        return [product.lhs(place[0], place[1], depth) for depth in depths]
+
+    firsts = lanes.places(start) if lanes.left_is_one else []
+    named = [[builder.let(value, "left") for value in left(place)] for place in firsts]
+    with builder.loop(width, "j", LoopKind.VECTOR) as j:
+        places = lanes.places(apply("add", start, j))
+        batch, _, column = places[0]
+        others = [product.rhs(batch, depth, column) for depth in depths]
+        if len(lines) > 1:
+            others = [builder.let(other, "right") for other in others]
+        scales = named or [left(place) for place in places]
+        for sums, line in zip(lines, scales, strict=True):
+            total: Expr = Load(sums, (j,))
+            for scale, other in zip(line, others, strict=True):
+                total = apply("add", total, apply("multiply", scale, other))
+            builder.store(sums, (j,), total)
+
+
+def _short_block(lanes: _Lanes, start: Expr, width: int) -> None:
+    """Each sum is one expression."""
+    product, builder = lanes.product, lanes.product.work.builder
+    with builder.loop(width, "j", LoopKind.VECTOR) as j:
+        for batch, row, column in lanes.places(apply("add", start, j)):
             total: Expr = product.zero
             for depth in itertools.product(*(map(index, range(n)) for n in product.shape.depth)):
                 scale, other = product.lhs(batch, row, depth), product.rhs(batch, depth, column)
                 total = apply("add", total, apply("multiply", scale, other))
             product.finish(batch, row, column, total)
-        return
-    sums = builder.local(product.type, (width,), "sums")
-    with builder.loop(width, "j", LoopKind.VECTOR) as j:
-        builder.store(sums, (j,), product.zero)
-    *outer, extent = product.shape.depth or (1,)
-    together = _TURNS_TOGETHER if extent >= _TURNS_TOGETHER else 1
-
-    def left(depth: Index, at: Expr) -> Expr:
-        batch, row, _ = lanes.where(at)
-        return product.lhs(batch, row, depth)
-
-    def add(turns: Index, first: Expr, count: int) -> None:
-        """Adds `count` turns of the depth to each sum, in order, with one store."""
-        last = [builder.simplify((apply("add", first, index(n)),))[0] for n in range(count)]
-        depths = [(*turns, k) if product.shape.depth else () for k in last]
-        named = [builder.let(left(d, start), "left") for d in depths] if lanes.left_is_one else []
-        with builder.loop(width, "j", LoopKind.VECTOR) as j:
-            at = apply("add", start, j)
-            batch, _, column = lanes.where(at)
-            scales = named or [left(depth, at) for depth in depths]
-            total: Expr = Load(sums, (j,))
-            for scale, depth in zip(scales, depths, strict=True):
-                term = apply("multiply", scale, product.rhs(batch, depth, column))
-                total = apply("add", total, term)
-            builder.store(sums, (j,), total)
-
-    with builder.loops(outer, "k") as turns:
-        with builder.loop(extent // together, "k") as k:
-            add(turns, apply("multiply", k, index(together)), together)
-        for rest in range(extent - extent % together, extent):
-            add(turns, index(rest), 1)
-    with builder.loop(width, "j", LoopKind.VECTOR) as j:
-        product.finish(*lanes.where(apply("add", start, j)), Load(sums, (j,)))
 
 
 def _is_short(lanes: _Lanes) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ccodegen.hlo.ir import Instruction
 from ccodegen.lower.contract_loops import (
+    ROWS_TOGETHER,
     batch_is_contiguous,
     columns_are_contiguous,
     contract_in_batch,
@@ -11,12 +14,13 @@ from ccodegen.lower.contract_loops import (
     contract_in_lanes,
     contract_plainly,
     depth_is_contiguous,
+    shares_columns,
 )
-from ccodegen.lower.contract_tiles import contract_in_tiles
+from ccodegen.lower.contract_tiles import contract_in_tiles, right_lies_in_panels
 from ccodegen.lower.job import Work
 from ccodegen.lower.product import Product
 from ccodegen.ops.contraction import accumulator_type
-from ccodegen.ops.register_tile import register_tile
+from ccodegen.ops.register_tile import RegisterTile, register_tile
 
 HEROES = ("dot", "convolution")
 
@@ -26,26 +30,38 @@ _LEAST_COLUMNS = 4
 
 def contract_plan(work: Work, hero: Instruction) -> None:
     """Tiles where packing pays; else vectors along what lies side by side in memory."""
-    tile = register_tile(hero, work.job.target)
-    if tile is not None:
-        contract_in_tiles(Product(work, hero, tile.left, tile.right), tile)
-        return
     accumulator = accumulator_type(hero)
     product = Product(work, hero, accumulator, accumulator)
-    shape = product.shape
+    tile = register_tile(hero, work.job.target)
+    if tile is not None:
+        tiled = Product(work, hero, tile.left, tile.right)
+        if not _share_enough(product, tile) or right_lies_in_panels(tiled, tile):
+            contract_in_tiles(tiled, tile)
+            return
+    _loops(product)(product)
+
+
+def _share_enough(product: Product, tile: RegisterTile) -> bool:
+    """Whether the rows are so few that all share what is read of the right matrix where it lies:
+    to pack it takes longer then."""
+    if product.shape.sizes[0] > ROWS_TOGETHER or tile.group > 1:
+        return False
+    return _loops(product) is contract_in_columns and shares_columns(product)
+
+
+def _loops(product: Product) -> Callable[[Product], None]:
+    """The best form without packing."""
+    shape, work = product.shape, product.work
     if work.job.target.machine.vector_elements(product.type.bytes) == 1:
-        contract_plainly(product)
-        return
+        return contract_plainly
     if shape.batch and shape.batch[-1] >= _LEAST_COLUMNS and batch_is_contiguous(product):
-        contract_in_batch(product)
-        return
+        return contract_in_batch
     many_columns = bool(shape.columns) and shape.columns[-1] >= _LEAST_COLUMNS
     if many_columns and columns_are_contiguous(product):
-        contract_in_columns(product)
-    elif not work.job.strict and _pays_in_lanes(product):
-        contract_in_lanes(product)
-    else:
-        contract_plainly(product)
+        return contract_in_columns
+    if not work.job.strict and _pays_in_lanes(product):
+        return contract_in_lanes
+    return contract_plainly
 
 
 def _pays_in_lanes(product: Product) -> bool:

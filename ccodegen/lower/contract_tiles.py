@@ -28,6 +28,13 @@ def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
         writer.write(batch)
 
 
+def right_lies_in_panels(product: Product, tile: RegisterTile) -> bool:
+    """Whether the right matrix need not be packed."""
+    builder = product.work.builder
+    with builder.block(), builder.loops(product.shape.batch, "b") as batch:
+        return Packer(product, tile).right_in_place(batch) is not None
+
+
 class _Tiles:
     def __init__(self, product: Product, tile: RegisterTile) -> None:
         self._product, self._tile = product, tile

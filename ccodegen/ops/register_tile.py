@@ -69,6 +69,8 @@ def register_tile(hero: Instruction, target: Target) -> RegisterTile | None:
     rows, columns = target.tile_size(sum_bytes)
     if types[0].bytes == 1:
         rows = max(1, rows - _ROWS_LESS_OF_BYTES)
+    if 2 * m <= rows:  # so few sums would wait for each other
+        columns *= 2
     return RegisterTile(_evenly(m, rows), _narrowed(n, columns), *types)
 
 

@@ -19,9 +19,8 @@ from tests.random_modules.values import MOST_ELEMENTS
 
 _LEAST_WORK = 1 << 13  # lower/contract_tiles.py packs from so many multiplications on
 _MOST_WORK = 1 << 15  # that a module still takes milliseconds
-_F32 = HLO_TYPES["f32"]
-# Sums of the two narrow types are f32.
-_TYPES = ("f32", "f32", "f32", "f32", "f64", "f64", "f16", "bf16")
+# Sums of the narrow types are f32 and s32.
+_TYPES = ("f32", "f32", "f32", "f64", "f16", "bf16", "s8", "u8", "s16", "s32")
 _SIDES = (3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 24, 31, 32, 35)
 
 
@@ -44,8 +43,9 @@ def dot(body: Body) -> Instruction:
     depth = max(4, -(-_LEAST_WORK // (rows * columns))) + body.random.randint(0, 9)
     parts = choose((1, 1, 2, 3))
     depths = (depth,) if parts == 1 else (parts, -(-depth // parts))
+    other = HLO_TYPES[choose(("s8", "u8", "s16"))] if kind.bits == 8 else kind
     left = _operand(body, kind, batch, depths, _factored(body, rows))
-    right = _operand(body, kind, batch, depths, _factored(body, columns))
+    right = _operand(body, other, batch, depths, _factored(body, columns))
     product = body.op(
         "dot",
         left.array,
@@ -89,8 +89,9 @@ def _result(body: Body, left: _Operand, right: _Operand, kind: ElementType) -> A
         return [n for d, n in enumerate(sizes) if d not in used]
 
     batch = [left.array.array_shape.dimensions[d] for d in left.batch]
-    wide = _F32 if kind.bits < 32 and body.chance(0.5) else kind
-    return ArrayShape(wide, (*batch, *others(left), *others(right)))
+    wide = HLO_TYPES["f32" if kind.is_float else "s32"]
+    result = wide if kind.bits < 32 and body.chance(0.5) else kind
+    return ArrayShape(result, (*batch, *others(left), *others(right)))
 
 
 def convolution(body: Body) -> Instruction:

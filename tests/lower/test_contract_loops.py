@@ -1,0 +1,53 @@
+"""Contractions of few rows: added up together, the right matrix read where it lies."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lower.test_contract_tiles import functions
+from tests.lower.test_weights import MODES, dense, with_weights
+from tests.three_ways import check, module_of
+
+
+@MODES
+@pytest.mark.parametrize("types", ["f32 f32 f32", "bf16 bf16 f32", "f64 f32 f64", "s32 s32 s32"])
+@pytest.mark.parametrize("sizes", [(2, 37, 61), (3, 97, 131), (5, 129, 509), (8, 31, 67)])
+def test_rows_are_added_up_together(
+    sizes: tuple[int, int, int], types: str, strict: bool
+) -> None:
+    built = check(module_of(dense(*sizes, "kn", types)), strict=strict)
+    assert not functions(built) and not built.program.arena_size
+
+
+@pytest.mark.parametrize(("rows", "few"), [(8, True), (9, False)])
+def test_many_rows_are_worth_packing_for(rows: int, few: bool) -> None:
+    assert bool(functions(check(module_of(dense(rows, 61, 67, "kn"))))) is not few
+
+
+def test_weights_are_packed_for_few_rows_too() -> None:
+    built = check(with_weights(dense(3, 61, 67, "kn")))
+    (function,) = functions(built)
+    assert function.startswith("ccg_tile_f32_3x")
+
+
+@MODES
+def test_rows_in_two_dimensions_and_a_batch(strict: bool) -> None:
+    check(
+        module_of("""ENTRY e { x = f32[3,2,11,4,30] parameter(0)  y = f32[2,30,48] parameter(1)
+  ROOT d = f32[2,3,11,4,48] dot(x, y), lhs_batch_dims={1}, rhs_batch_dims={0},
+    lhs_contracting_dims={4}, rhs_contracting_dims={1} }"""),
+        strict=strict,
+    )
+
+
+@MODES
+def test_what_is_fused_before_and_after(strict: bool) -> None:
+    check(
+        module_of("""ENTRY e { x = f32[5,70] parameter(0)  y = f32[70,93] parameter(1)
+  b = f32[93] parameter(2)
+  n = f32[70,93] negate(y)  e = f32[5,70] multiply(x, x)
+  d = f32[5,93] dot(e, n), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  c = f32[5,93] broadcast(b), dimensions={1}
+  ROOT r = f32[5,93] add(d, c) }"""),
+        strict=strict,
+    )
