@@ -8,7 +8,10 @@ and `hlo.proto` derive parsing and printing from it.
 from __future__ import annotations
 
 import enum
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,24 +59,35 @@ class Attributes:
     """Base of all attribute classes; itself the attributes of an op that has none."""
 
     @classmethod
-    def spelled(cls) -> dict[str, tuple[str, AttrKind]]:
+    @functools.cache
+    def spelled(cls) -> Mapping[str, tuple[str, AttrKind]]:
         """Field name and kind by the name used in HLO text, in declaration order."""
-        return {
-            f.metadata["text"] or f.name: (f.name, f.metadata["kind"])
-            for f in fields(cls)
-            if "kind" in f.metadata
-        }
+        return MappingProxyType(
+            {
+                f.metadata["text"] or f.name: (f.name, f.metadata["kind"])
+                for f in fields(cls)
+                if "kind" in f.metadata
+            }
+        )
 
     def computations(self) -> tuple[Computation, ...]:
         """The computations called, in field order."""
+        if not self._callee_fields():
+            return ()
         found: list[Computation] = []
-        for name, kind in self.spelled().values():
+        for name, kind in self._callee_fields():
             value = getattr(self, name)
-            if kind is AttrKind.COMPUTATION and value is not None:
-                found.append(value)
-            elif kind is AttrKind.COMPUTATIONS:
+            if kind is AttrKind.COMPUTATIONS:
                 found.extend(value)
+            elif value is not None:
+                found.append(value)
         return tuple(found)
+
+    @classmethod
+    @functools.cache
+    def _callee_fields(cls) -> tuple[tuple[str, AttrKind], ...]:
+        calls = (AttrKind.COMPUTATION, AttrKind.COMPUTATIONS)
+        return tuple((name, kind) for name, kind in cls.spelled().values() if kind in calls)
 
 
 NO_ATTRIBUTES = Attributes()

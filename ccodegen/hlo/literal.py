@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +9,8 @@ import numpy as np
 
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
 from ccodegen.support.element_type import from_dtype
+
+_HASHED = 256  # about so many bytes of a literal
 
 
 class Literal:
@@ -42,19 +43,29 @@ class Literal:
         return ArrayShape(from_dtype(self._array.dtype), self._array.shape)
 
     @cached_property
-    def _digest(self) -> bytes:
-        digest = hashlib.blake2b(str(self.shape).encode(), digest_size=16)
-        for part in self.elements or ():
-            digest.update(part._digest)
-        if self.elements is None:
-            digest.update(np.ascontiguousarray(self._array).tobytes())
-        return digest.digest()
+    def _hash(self) -> int:
+        """Of the shape and some of the bytes: literals may be large."""
+        if self.elements is not None:
+            return hash(self.elements)
+        # An odd step, so that it is not the same byte of every element.
+        sample = self._bytes[:: self._bytes.size // _HASHED | 1]
+        return hash((self.shape, sample.tobytes()))
+
+    @property
+    def _bytes(self) -> np.ndarray[Any, Any]:
+        return self._array.reshape(-1).view(np.uint8)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Literal) and self._digest == other._digest
+        if self is other:
+            return True
+        if not isinstance(other, Literal) or hash(self) != hash(other):
+            return False
+        if self.elements is not None or other.elements is not None:
+            return self.elements == other.elements
+        return self.shape == other.shape and np.array_equal(self._bytes, other._bytes)
 
     def __hash__(self) -> int:
-        return hash(self._digest)
+        return self._hash
 
     def __repr__(self) -> str:
         return f"Literal({self.shape})"

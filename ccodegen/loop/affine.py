@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Mapping
@@ -66,6 +67,7 @@ class Affine:
         return _sum(added, subtracted)
 
 
+@functools.lru_cache(maxsize=4096)
 def affine(expr: Expr) -> Affine:
     """An INDEX expression taken apart; what is no sum is one term."""
     match expr:
@@ -176,7 +178,12 @@ def _negated(expr: Expr) -> Expr:
 def _order(item: tuple[Expr, int]) -> tuple[int, int, list[tuple[int, str]]]:
     """Large coefficients first, then variables by name, then other terms by their text."""
     expr, coefficient = item
-    return -abs(coefficient), not isinstance(expr, Var), _natural(_spelling(expr))
+    return -abs(coefficient), not isinstance(expr, Var), _place(expr)
+
+
+@functools.lru_cache(maxsize=4096)
+def _place(expr: Expr) -> list[tuple[int, str]]:
+    return _natural(_spelling(expr))
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -19,6 +19,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.hooks import Request
 
@@ -63,6 +65,23 @@ class Const:
     type: ElementType
     value: Any
 
+    def __eq__(self, other: object) -> bool:
+        """Of the same bits: 0 is not -0, and a NaN is itself only."""
+        if self is other:
+            return True
+        if not isinstance(other, Const) or self.type is not other.type:
+            return False
+        if self.type.is_float or self.type.is_complex:
+            return self._bits == other._bits
+        return bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    @property
+    def _bits(self) -> bytes:
+        return np.asarray(self.value, self.type.dtype).tobytes()
+
 
 @dataclass(frozen=True)
 class Var:
@@ -92,6 +111,13 @@ class Apply:
     operator: str
     arguments: tuple[Expr, ...]
     type: ElementType
+
+    def __hash__(self) -> int:
+        """Made once: expressions are deep, and looked up often."""
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = hash((self.operator, self.arguments))
+        return known
 
 
 Expr: TypeAlias = Const | Var | Load | Apply

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ccodegen.loop.ir import INDEX, Const, Expr, Load, Var
+from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
 from ccodegen.support.element_type import ElementType, Kind
 
 Bound: TypeAlias = int | float
@@ -59,6 +59,14 @@ Ranges: TypeAlias = Mapping[Var, int | Interval]
 EVERYTHING = Interval()
 
 
+class KnownRanges(dict[Var, int | Interval]):
+    """Ranges that stay as they are, so that what follows for an expression is found once."""
+
+    def __init__(self, ranges: Ranges) -> None:
+        super().__init__(ranges)
+        self.found: dict[Expr, Interval] = {}
+
+
 def interval(expr: Expr, ranges: Ranges) -> Interval:
     """Bounds of the value of an expression of an integer type, PRED or INDEX.
 
@@ -72,6 +80,15 @@ def interval(expr: Expr, ranges: Ranges) -> Interval:
             return _of_variable(expr, ranges)
         case Load():
             return of_type(expr.type)
+    if not isinstance(ranges, KnownRanges):
+        return _of_operator(expr, ranges)
+    known = ranges.found.get(expr)
+    if known is None:
+        known = ranges.found[expr] = _of_operator(expr, ranges)
+    return known
+
+
+def _of_operator(expr: Apply, ranges: Ranges) -> Interval:
     rule = _INDEX_RULES.get(expr.operator) if expr.type is INDEX else None
     rule = rule or _INTEGER_RULES.get(expr.operator)
     if rule is None or not _is_integral(expr.type):

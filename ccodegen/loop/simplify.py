@@ -19,7 +19,7 @@ from ccodegen.loop.conditions import (
 )
 from ccodegen.loop.fold import folded
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
-from ccodegen.loop.ranges import Interval, Ranges, interval
+from ccodegen.loop.ranges import Interval, KnownRanges, Ranges, interval
 
 
 def simplify(expr: Expr, ranges: Ranges) -> Expr:
@@ -44,7 +44,7 @@ class Simplifier:
     """
 
     def __init__(self, ranges: Ranges, values: Mapping[Var, Expr] | None = None) -> None:
-        self.ranges = ranges
+        self.ranges = ranges if isinstance(ranges, KnownRanges) else KnownRanges(ranges)
         self.values = values or {}
         self._done: dict[int, tuple[Expr, Expr]] = {}  # by id; keeps the key alive
 

@@ -77,7 +77,7 @@ def _constant(number: int, parameter: Instruction, value: np.ndarray[Any, Any]) 
     if (array.dtype, array.shape) != (shape.element_type.dtype, shape.dimensions):
         message = f"parameter {number} '{parameter.name}' is {shape}, the constant for it is "
         raise InputError(message + array_text(array), parameter.location)
-    return constant(parameter, array.copy())
+    return constant(parameter, array)
 
 
 def _renumbered(alias: Alias, kept: tuple[int, ...]) -> Alias:

@@ -93,6 +93,8 @@ class ElementType(enum.Enum):
     def __repr__(self) -> str:
         return self.text
 
+    __hash__ = object.__hash__  # Enum's is a function of Python's, which expressions ask often
+
 
 HLO_TYPES = {t.text: t for t in ElementType if t is not ElementType.INDEX}
 _BY_DTYPE = {t.dtype: t for t in HLO_TYPES.values()}

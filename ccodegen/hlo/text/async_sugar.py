@@ -42,11 +42,11 @@ def resolved(
 def sugar_kinds(outer: OpDef, wrapped: OpDef) -> dict[str, tuple[str, AttrKind]]:
     """The attributes that sugar may have. Only a start has those of the wrapped op, which come
     before its own of the same name."""
-    own = outer.attributes.spelled()
+    own = dict(outer.attributes.spelled())
     if outer.opcode != "async-start":
         return own
     own.pop("calls")
-    return own | wrapped.attributes.spelled()
+    return own | dict(wrapped.attributes.spelled())
 
 
 def desugared(

@@ -209,4 +209,4 @@ class InstructionParser:
 
 @lru_cache(maxsize=256)
 def _kinds(opcode: str) -> dict[str, tuple[str, AttrKind]]:
-    return opdef.get(opcode).attributes.spelled()
+    return dict(opdef.get(opcode).attributes.spelled())
