@@ -18,7 +18,7 @@ import numpy as np
 from ccodegen.backend.executable import HostExecutable
 from ccodegen.backend.signature import Signature, Slot
 from ccodegen.backend.stream import arena
-from ccodegen.backend.transfer import padding
+from ccodegen.backend.transfer import LARGE, new_array, padding
 from ccodegen.emit.entry import PYTHON_ENTRY
 
 _MOST_SLOTS = 64  # CCG_PYTHON_SLOTS
@@ -84,7 +84,8 @@ def _state(executable: HostExecutable, results: dict[int | None, int]) -> _State
     order = {slot.parameter: n for n, slot in enumerate(signature.inputs)}
     slots = [_Slot(slot, order, results) for slot in signature.arguments]
     rows = np.array([slot.words for slot in slots], np.intp)
-    objects = (np.ndarray, tuple, None, sys.intern("out"), np.empty, executable.__call__)
+    make = new_array if any(slot.bytes >= LARGE for slot in signature.arguments) else np.empty
+    objects = (np.ndarray, tuple, None, sys.intern("out"), make, executable.__call__)
     words = [*_functions(), *map(id, objects), _address(table), _address(rows), count, len(order)]
     words += [len(results), isinstance(signature.structure, tuple), 0]
     state = np.array(words, np.uintp).view(_State)

@@ -58,6 +58,20 @@ def test_results_are_new_arrays() -> None:
     np.testing.assert_array_equal(differences, X - X)
 
 
+@pytest.mark.parametrize("kind", [np.float32, ml_dtypes.bfloat16, np.bool_])
+def test_large_results_begin_with_a_cache_line(kind: Any) -> None:
+    name = {np.float32: "f32", ml_dtypes.bfloat16: "bf16", np.bool_: "pred"}[kind]
+    copy = compiled(
+        f"""ENTRY e {{ x = {name}[3,99991] parameter(0)
+          ROOT t = {name}[99991,3] transpose(x), dimensions={{1,0}} }}"""
+    )
+    x = (np.arange(3 * 99991) % 3).reshape(3, 99991).astype(kind)
+    results = [copy(x) for _ in range(5)]
+    assert all(r.ctypes.data % 64 == 0 and r.dtype == kind for r in results)
+    assert all(np.array_equal(r, x.T) for r in results)
+    assert np.array_equal(copy(x, out=results[0]), x.T)
+
+
 def test_out() -> None:
     y, z = np.empty_like(X), np.empty_like(X)
     assert compiled(ADD)(X, X, out=y) is y
