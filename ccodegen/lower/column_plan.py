@@ -17,6 +17,8 @@ from ccodegen.lower.reduction import Reduction
 
 _VECTORS_OF_ACCUMULATORS = 64
 _ROWS_TOGETHER = 4
+# Over longer chains of selects gcc 12 sits for seconds.
+_ROWS_OF_EXTREMA_TOGETHER = 2
 # In a fusion of more, the code of one row is long enough.
 _MOST_INSTRUCTIONS = 8
 
@@ -85,9 +87,10 @@ def _accumulate(
     builder, before, start = work.builder, *place
     *outer, extent = (reduction.dimensions[d] for d in reduction.reduced)
     operator = _extremum(work, reduction)
+    together = _ROWS_OF_EXTREMA_TOGETHER if operator else _ROWS_TOGETHER
     straight = len(reduction.inputs) == 1 or operator != ""
-    simple = straight and len(work.job.fused) <= _MOST_INSTRUCTIONS
-    together = _ROWS_TOGETHER if simple and extent >= _ROWS_TOGETHER else 1
+    if not straight or len(work.job.fused) > _MOST_INSTRUCTIONS or extent < together:
+        together = 1
 
     def add(turns: Index, first: Expr, count: int) -> None:
         """Combines `count` rows with the accumulators, one after the other, and one store."""
