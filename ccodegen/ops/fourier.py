@@ -23,10 +23,6 @@ from ccodegen.ops.workspace import Workspace
 from ccodegen.support.element_type import ElementType
 
 
-def rows_needed(n: int) -> int:
-    return plan(n).length
-
-
 def transform(work: Workspace, n: int) -> None:
     """The transforms of the n rows here, which are here in the end."""
     chosen = plan(n)
@@ -38,7 +34,7 @@ def transform(work: Workspace, n: int) -> None:
 
 def _passes(work: Workspace, chosen: FourierPlan) -> None:
     for p, short in chosen.passes:
-        if p % 2 and p > work.unrolled:
+        if work.is_long(p):
             _long_pass(work, chosen.length, p, short)
         else:
             _short_pass(work, chosen.length, p, short)
@@ -115,20 +111,28 @@ def _convolve(work: Workspace, chosen: FourierPlan) -> None:
     chirp between two products with its conjugate; and the convolution is a product of transforms.
     """
     n, length = chosen.n, chosen.length
-    wave, kernel = work.table(chirp(n)), work.table(_spectrum(chosen))
+    factors = work.table(_factors(chosen))
     for (t,) in work.each(n):
-        work.set_there(t, work.here(t).times(work.entry(wave, t)))
+        work.set_here(t, work.here(t).times(work.entry(factors, t)))
     for (t,) in work.each(length - n):
-        work.set_there(t + n, Complex(work.zero, work.zero))
-    work.flip()
-    _passes(work, chosen)
-    for (t,) in work.each(length):
-        work.set_there(t, work.here(t).times(work.entry(kernel, t)).swapped)
-    work.flip()
-    _passes(work, chosen)
-    for (t,) in work.each(n):
-        work.set_there(t, work.here(t).swapped.times(work.entry(wave, t)))
-    work.flip()
+        work.set_here(t + n, Complex(work.zero, work.zero))
+    for direction in work.turns(2):
+        _passes(work, chosen)
+        # The rows have to be where they were before.
+        stays = len(chosen.radices) % 2 == 0
+        store = work.set_here if stays else work.set_there
+        for (t,) in work.each(length):
+            factor = work.entry(factors, (1 - direction) * n + t)
+            store(t, work.here(t).swapped.times(factor))
+        if not stays:
+            work.flip()
+
+
+def _factors(chosen: FourierPlan) -> Array:
+    """What the rows are multiplied by: the chirp in the beginning and, as many as count, in the
+    end; behind it what stands between the transforms, conjugated as it meets swapped rows."""
+    between = _spectrum(chosen) * np.asarray([[1], [-1]])
+    return np.concatenate([chirp(chosen.n), between], 1)
 
 
 def _spectrum(chosen: FourierPlan) -> Array:

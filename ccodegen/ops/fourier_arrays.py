@@ -10,7 +10,7 @@ import numpy as np
 
 from ccodegen.ops.butterfly import Complex
 from ccodegen.ops.fold import Array
-from ccodegen.ops.workspace import Workspace
+from ccodegen.ops.workspace import Sink, Source, Workspace
 from ccodegen.support.element_type import ElementType
 
 
@@ -33,6 +33,9 @@ class ArrayWorkspace(Workspace):
         yield np.arange(extent)[:, None], self._lines
 
     drain = fill
+
+    def connect(self, source: Source | None, sink: Sink, stages: int) -> bool:
+        return False
 
     def here(self, row: Any) -> Complex:
         return Complex(*(part[row, self._lines] for part in self._here))

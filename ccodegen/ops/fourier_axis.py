@@ -23,6 +23,8 @@ from ccodegen.support.element_type import ElementType
 
 _LANE_BYTES = 64  # of a row: a cache line
 _FEWEST_LANES = 4
+_FIRST_RADIX = 8
+_NEAR = 1 << 15  # bytes of a small first-level cache
 _LEAST_SHARED = 1 << 14  # elements of an array from which threads share it
 
 
@@ -81,10 +83,17 @@ class AxisTransform:
 
     @property
     def lanes(self) -> int:
+        """As many as fill a cache line, or half of it where only then the rows stay near; one where
+        a line has whole vectors of neighbouring butterflies of its own."""
+        most = _LANE_BYTES // self.part.bytes
         vectors = self.scope.target.machine.vector_elements(self.part.bytes) > 1
-        if not vectors or self.count < _FEWEST_LANES:
+        alone = self.is_last and self.line.length % (_FIRST_RADIX * most) == 0
+        if not vectors or alone or self.count < _FEWEST_LANES:
             return 1
-        return min(_LANE_BYTES // self.part.bytes, 1 << (self.count - 1).bit_length())
+        row = 4 * _LANE_BYTES  # of real and imaginary parts, in both buffers
+        if row * self.line.rows > _NEAR >= row // 2 * self.line.rows:
+            most //= 2
+        return min(most, 1 << (self.count - 1).bit_length())
 
     @property
     def blocks(self) -> int:

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.ops.butterfly import Complex
-from ccodegen.ops.fourier import rows_needed, tangle, transform, untangle
+from ccodegen.ops.fourier import tangle, transform, untangle
+from ccodegen.ops.fourier_plan import plan
 from ccodegen.ops.workspace import Workspace
+
+_REAL = ("RFFT", "IRFFT")
 
 Read = Callable[[Any, Any], Any]
 """Element `at` of a line: a Complex, for RFFT a component."""
@@ -26,7 +29,7 @@ class LineTransform:
 
     @property
     def in_pairs(self) -> bool:
-        return self.kind in ("RFFT", "IRFFT") and self.n % 2 == 0 and self.n > 0
+        return self.kind in _REAL and self.n % 2 == 0 and self.n > 0
 
     @property
     def results(self) -> int:
@@ -36,64 +39,85 @@ class LineTransform:
     @property
     def rows(self) -> int:
         """Of the workspace."""
-        half = self.n // 2
-        return max(half + 1, rows_needed(half)) if self.in_pairs else rows_needed(self.n)
+        return max(self.length, self.n // 2 + 1) if self.in_pairs else self.length
+
+    @property
+    def length(self) -> int:
+        """Of the complex numbers' transform."""
+        return plan(self.n // 2 if self.in_pairs else self.n).length
 
     def run(self, work: Workspace, read: Read, write: Write) -> None:
         """All lines of the workspace."""
-        self._fill(work, read)
+
+        def source(line: Any, row: Any) -> Complex:
+            return self._source(work, read, line, row)
+
+        def sink(line: Any, row: Any, value: Complex) -> None:
+            self._sink(write, line, row, value)
+
+        # What IRFFT begins with reads backwards too: pairs in that order make no vectors.
+        straight = None if self.kind == "IRFFT" else source
+        connected = work.connect(straight, sink, self._stages(work))
+        if not connected or not straight:
+            for t, line in work.fill(self._given):
+                work.set_here(t, source(line, t))
+        if self.kind == "IRFFT" and not self.in_pairs:
+            self._mirror(work, read)
+        self._compute(work)
+        if not connected:
+            for t, line in work.drain(self._taken):
+                sink(line, t, work.here(t))
+
+    def _stages(self, work: Workspace) -> int:
+        """How often all rows are written from others; 0 where some are written in place, or do not
+        come from the source or go to the sink."""
+        chosen = plan(self.n // 2 if self.in_pairs else self.n)
+        in_place = chosen.length != chosen.n or any(map(work.is_long, chosen.radices))
+        if in_place or (self.kind in _REAL and not self.in_pairs):
+            return 0
+        return len(chosen.radices) + self.in_pairs
+
+    def _compute(self, work: Workspace) -> None:
         if self.kind == "IRFFT" and self.in_pairs:
             tangle(work, self.n // 2)
         transform(work, self.n // 2 if self.in_pairs else self.n)
         if self.kind == "RFFT" and self.in_pairs:
             untangle(work, self.n // 2)
-        self._drain(work, write)
 
-    def _fill(self, work: Workspace, read: Read) -> None:
-        if self.kind == "RFFT":
-            self._fill_reals(work, read)
-        elif self.kind == "IRFFT":
-            self._fill_half(work, read)
-        else:
-            for t, line in work.fill(self.n):
-                value = read(line, t)
-                work.set_here(t, value.swapped if self.kind == "IFFT" else value)
-
-    def _fill_reals(self, work: Workspace, read: Read) -> None:
-        if self.in_pairs:
-            for t, line in work.fill(self.n // 2):
-                work.set_here(t, Complex(read(line, t * 2), read(line, t * 2 + 1)))
-        else:
-            for t, line in work.fill(self.n):
-                work.set_here(t, Complex(read(line, t), work.zero))
-
-    def _fill_half(self, work: Workspace, read: Read) -> None:
-        """The given half; in an odd transform also the other one, its mirrored conjugate."""
-        half = self.n // 2
-        for t, line in work.fill(half + 1):
-            value = read(line, t)
-            work.set_here(t, value if self.in_pairs else value.swapped)
-        if not self.in_pairs:
-            for t, line in work.fill(half):
-                value = read(line, half - t)
-                work.set_here(t + (half + 1), Complex(-value.im, value.re))
-
-    def _drain(self, work: Workspace, write: Write) -> None:
+    @property
+    def _given(self) -> int:
+        """How many rows the operand has."""
         if self.kind == "IRFFT":
-            self._drain_reals(work, write)
-            return
-        for t, line in work.drain(self.results):
-            value = work.here(t)
-            if self.kind == "IFFT":
-                value = Complex(value.im / self.n, value.re / self.n)
-            write(line, t, value)
+            return self.n // 2 + 1
+        return self.n // 2 if self.in_pairs else self.n
 
-    def _drain_reals(self, work: Workspace, write: Write) -> None:
-        if not self.in_pairs:
-            for t, line in work.drain(self.n):
-                write(line, t, work.here(t).im / self.n)
-            return
-        for t, line in work.drain(self.n // 2):
-            value = work.here(t)
-            write(line, t * 2, value.im / self.n)
-            write(line, t * 2 + 1, value.re / self.n)
+    @property
+    def _taken(self) -> int:
+        """How many rows the result has."""
+        return self.n // 2 if self.kind == "IRFFT" and self.in_pairs else self.results
+
+    def _source(self, work: Workspace, read: Read, line: Any, row: Any) -> Complex:
+        if self.kind == "RFFT":
+            if self.in_pairs:
+                return Complex(read(line, row * 2), read(line, row * 2 + 1))
+            return Complex(read(line, row), work.zero)
+        value: Complex = read(line, row)
+        return value if self.kind == "FFT" or self.in_pairs else value.swapped
+
+    def _mirror(self, work: Workspace, read: Read) -> None:
+        """The half that is not given: the conjugates of the other one, backwards."""
+        half = self.n // 2
+        for t, line in work.fill(half):
+            value = read(line, half - t)
+            work.set_here(t + (half + 1), Complex(-value.im, value.re))
+
+    def _sink(self, write: Write, line: Any, row: Any, value: Complex) -> None:
+        if self.kind == "IFFT":
+            value = Complex(value.im / self.n, value.re / self.n)
+        if self.kind != "IRFFT":
+            write(line, row, value)
+        elif self.in_pairs:
+            write(line, row * 2, value.im / self.n)
+            write(line, row * 2 + 1, value.re / self.n)
+        else:
+            write(line, row, value.im / self.n)

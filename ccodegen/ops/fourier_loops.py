@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ccodegen.loop.builder import const
+from ccodegen.loop.builder import Builder, const
 from ccodegen.loop.builder import index as constant
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
 from ccodegen.ops.butterfly import Complex
@@ -17,7 +17,7 @@ from ccodegen.ops.fold import Array
 from ccodegen.ops.index import less, plus, times
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.traced import TracedIndex, TracedValue
-from ccodegen.ops.workspace import Workspace
+from ccodegen.ops.workspace import Sink, Source, Workspace
 
 _LONGEST_UNROLLED = 13
 _LONGEST_UNROLLED_WITHOUT_VECTORS = 5
@@ -54,6 +54,9 @@ class LoopWorkspace(Workspace):
         self._scope, self._builder = scope, scope.builder
         self._rows, self._lines = rows, lines
         self._here, self._there = rows.buffers
+        self._source: Source | None = None
+        self._sink: Sink | None = None
+        self._stages = 0
         self._lane: Expr = constant(0)
         vectors = scope.target.machine.vector_bytes > rows.buffers[0].type.bytes
         self.unrolled = _LONGEST_UNROLLED if vectors else _LONGEST_UNROLLED_WITHOUT_VECTORS
@@ -94,17 +97,20 @@ class LoopWorkspace(Workspace):
             with self._builder.when(less(lines.block, lines.full)):
                 yield from self._scan_block(extent, lanes, lanes)
             with self._builder.otherwise():
-                yield from self._scan_block(extent, lanes_of_rest, lines.rest)
+                yield from self._scan_rows(extent, lanes_of_rest, lines.rest)
 
     def _scan_block(self, extent: int, lanes: int, lines: int) -> Iterator[tuple[Any, Any]]:
         """Lines along memory one after the other in the body of one loop over their elements: both
         compilers make vectors of those, and transpose them."""
-        builder = self._builder
-        if self._lines.along:
-            with builder.loop(extent, "t", LoopKind.VECTOR) as t:
-                for lane in range(lanes):
-                    yield self._at(t, constant(lane), constant(min(lane, lines - 1)))
+        if not self._lines.along:
+            yield from self._scan_rows(extent, lanes, lines)
             return
+        with self._builder.loop(extent, "t", LoopKind.VECTOR) as t:
+            for lane in range(lanes):
+                yield self._at(t, constant(lane), constant(min(lane, lines - 1)))
+
+    def _scan_rows(self, extent: int, lanes: int, lines: int) -> Iterator[tuple[Any, Any]]:
+        builder = self._builder
         with builder.loop(extent, "t") as t:
             with builder.loop(lines, "lane", LoopKind.LANES) as var:
                 yield self._at(t, var, var)
@@ -117,7 +123,17 @@ class LoopWorkspace(Workspace):
         line = plus(self._lines.first, line)
         return TracedIndex(self._builder, t), TracedIndex(self._builder, line)
 
+    def connect(self, source: Source | None, sink: Sink, stages: int) -> bool:
+        """Lines along memory want to be transposed, unless a block is one line."""
+        lines = self._lines
+        if not stages or lines.rest or (lines.along and self._rows.lanes > 1):
+            return False
+        self._source, self._sink, self._stages = source, sink, stages
+        return True
+
     def here(self, row: Any) -> Complex:
+        if self._source:
+            return self._source(self._line, _traced(self._builder, row))
         return self._load(self._here, row)
 
     def there(self, row: Any) -> Complex:
@@ -127,10 +143,19 @@ class LoopWorkspace(Workspace):
         self._store(self._here, row, value)
 
     def set_there(self, row: Any, value: Complex) -> None:
-        self._store(self._there, row, value)
+        if self._sink and self._stages == 1:
+            self._sink(self._line, _traced(self._builder, row), value)
+        else:
+            self._store(self._there, row, value)
 
     def flip(self) -> None:
         self._here, self._there = self._there, self._here
+        self._source = None
+        self._stages -= 1
+
+    @property
+    def _line(self) -> TracedIndex:
+        return TracedIndex(self._builder, plus(self._lines.first, self._lane))
 
     def _load(self, buffer: Buffer, row: Any) -> Complex:
         b = self._builder
@@ -161,3 +186,7 @@ class LoopWorkspace(Workspace):
 
 def _expr(row: Any) -> Expr:
     return row.expr if isinstance(row, TracedIndex) else constant(row)
+
+
+def _traced(builder: Builder, row: Any) -> TracedIndex:
+    return TracedIndex(builder, _expr(row))

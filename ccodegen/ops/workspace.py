@@ -7,11 +7,15 @@ lowering's writes loops.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ccodegen.ops.butterfly import Complex
 from ccodegen.ops.fold import Array
+
+Source = Callable[[Any, Any], Complex]
+"""The number in a row of a line."""
+Sink = Callable[[Any, Any, Complex], None]
 
 
 class Workspace(ABC):
@@ -22,6 +26,10 @@ class Workspace(ABC):
 
     unrolled: int
     """The longest prime whose butterfly is better written out."""
+
+    def is_long(self, radix: int) -> bool:
+        """Whether a pass of that radix takes loops over its terms."""
+        return radix % 2 == 1 and radix > self.unrolled
 
     @abstractmethod
     def each(self, *extents: int) -> Iterator[tuple[Any, ...]]:
@@ -39,6 +47,12 @@ class Workspace(ABC):
     @abstractmethod
     def drain(self, extent: int) -> Iterator[tuple[Any, Any]]:
         """Likewise, for what `here` gives."""
+
+    @abstractmethod
+    def connect(self, source: Source | None, sink: Sink, stages: int) -> bool:
+        """Has what is `here` come straight from the source, if there is one, and what is there
+        after so many flips go straight to the sink. False where that does not pay or, with 0
+        stages, cannot be: rows have to be filled and drained by themselves."""
 
     @abstractmethod
     def here(self, row: Any) -> Complex: ...
