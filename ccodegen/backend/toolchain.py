@@ -45,7 +45,9 @@ def build_library(units: Sequence[Unit], target: Target, strict: bool) -> bytes:
         for name, text in texts.items():
             (root / name).write_text(text, encoding="utf-8")
         flags = target.compile_flags(strict)
-        jobs = [_object_command(compiler, flags, root / unit.name, unit.hot) for unit in units]
+        # What takes longest begins first.
+        longest = sorted(units, key=lambda unit: len(unit.text), reverse=True)
+        jobs = [_object_command(compiler, flags, root / unit.name, unit.hot) for unit in longest]
         with _blame(compiler, flags):
             run_all(jobs)
         library = root / "library.so"

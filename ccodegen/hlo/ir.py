@@ -65,9 +65,7 @@ class Instruction:
 
     def with_operands(self, operands: tuple[Instruction, ...]) -> Instruction:
         """This instruction over other operands; itself where they are the same ones."""
-        if all(a is b for a, b in zip(operands, self.operands, strict=True)):
-            return self
-        return replace(self, operands=operands)
+        return self if operands == self.operands else replace(self, operands=operands)
 
     def annotation(self, name: str) -> str | None:
         return dict(self.annotations).get(name)

@@ -73,11 +73,10 @@ def _rebuilt(
     memo: dict[Instruction, Instruction],
     callees: dict[Computation, Computation],
 ) -> Instruction:
-    new = old.with_operands(tuple(memo[o] for o in old.operands))
-    if old.control_predecessors:
-        control = tuple(memo[c] for c in old.control_predecessors)
-        if any(a is not b for a, b in zip(control, old.control_predecessors, strict=True)):
-            new = replace(new, control_predecessors=control)
+    new = old.with_operands(tuple([memo[o] for o in old.operands]))
+    control = tuple([memo[c] for c in old.control_predecessors])
+    if control != old.control_predecessors:
+        new = replace(new, control_predecessors=control)
     attributes = with_callees(old.attributes, callees)
     return new if attributes is old.attributes else replace(new, attributes=attributes)
 

@@ -24,6 +24,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.ranges import KnownRanges
 from ccodegen.support.element_type import ElementType
 
 
@@ -35,7 +36,7 @@ class Builder:
     """
 
     def __init__(self) -> None:
-        self.ranges: dict[Var, int] = {}  # extents of loop variables, where it is told
+        self.ranges = KnownRanges({})  # extents of loop variables, where it is told
         self._blocks: list[list[Stmt]] = [[]]
         self._names: dict[str, int] = {}
 

@@ -60,11 +60,16 @@ EVERYTHING = Interval()
 
 
 class KnownRanges(dict[Var, int | Interval]):
-    """Ranges that stay as they are, so that what follows for an expression is found once."""
+    """Ranges that stay as they are, so that what follows for an expression is found once.
+
+    A variable may be added before it stands in any expression. `found`: bounds of expressions;
+    `simple`: what they are simplified.
+    """
 
     def __init__(self, ranges: Ranges) -> None:
         super().__init__(ranges)
         self.found: dict[Expr, Interval] = {}
+        self.simple: dict[Expr, Expr] = {}
 
 
 def interval(expr: Expr, ranges: Ranges) -> Interval:

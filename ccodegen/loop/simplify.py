@@ -51,8 +51,17 @@ class Simplifier:
     def __call__(self, expr: Expr) -> Expr:
         known = self._done.get(id(expr))
         if known is None:
-            known = self._done[id(expr)] = expr, self._simplified(expr)
+            known = self._done[id(expr)] = expr, self._new(expr)
         return known[1]
+
+    def _new(self, expr: Expr) -> Expr:
+        """Of an expression that may equal one before."""
+        if self.values or not isinstance(expr, Apply):
+            return self._simplified(expr)
+        known = self.ranges.simple.get(expr)
+        if known is None:
+            known = self.ranges.simple[expr] = self._simplified(expr)
+        return known
 
     def _simplified(self, expr: Expr) -> Expr:
         match expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ccodegen.hlo import opdef
@@ -13,6 +13,7 @@ from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel, Var
 from ccodegen.loop.linear import split_request
+from ccodegen.loop.ranges import Ranges
 from ccodegen.loop.rebuild import Body, expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.starts import name_starts
@@ -102,6 +103,6 @@ def _pays_to_cut(job: Job) -> bool:
     return not long and job.target.machine.vector_elements(4) > 1
 
 
-def _first_split(body: Body, ranges: Mapping[Var, int]) -> tuple[Var, int] | None:
+def _first_split(body: Body, ranges: Ranges) -> tuple[Var, int] | None:
     requests = (split_request(expression, ranges) for expression in expressions(body))
     return next((request for request in requests if request is not None), None)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ccodegen.loop.builder import Builder, apply, index
 from ccodegen.loop.ir import Expr, For, Index, LoopKind, Stmt, Var
-from ccodegen.loop.simplify import Simplifier
+from ccodegen.loop.simplify import simplify_index
 
 Values = tuple[Expr, ...]
 Axes = list[tuple[Var, int | Expr]]
@@ -23,10 +23,7 @@ class KernelBuilder(Builder):
     def __init__(self, splits: Mapping[str, int]) -> None:
         super().__init__()
         self.splits = splits
-        self.ranges: dict[Var, int] = {}
         self._known: list[dict[Hashable, Values]] = [{}]
-        self._simplifier = Simplifier({})
-        self._simplified: dict[Expr, Expr] = {}
 
     def recall(self, key: Hashable) -> Values | None:
         """The values of an instruction at an index, if they are in scope."""
@@ -81,13 +78,4 @@ class KernelBuilder(Builder):
         return var
 
     def simplify(self, indices: Index) -> Index:
-        return tuple(map(self._simple, indices))
-
-    def _simple(self, expr: Expr) -> Expr:
-        """Ranges of variables are known before they are used, and stay."""
-        known = self._simplified.get(expr)
-        if known is None:
-            if len(self._simplifier.ranges) != len(self.ranges):
-                self._simplifier = Simplifier(self.ranges)
-            known = self._simplified[expr] = self._simplifier(expr)
-        return known
+        return tuple(simplify_index(i, self.ranges) for i in indices)
