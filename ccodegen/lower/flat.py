@@ -41,8 +41,8 @@ def flatten(kernel: Kernel) -> Kernel:
 
 
 def join_loops(kernel: Kernel) -> Kernel:
-    """The flat kernel with as few loops as say the same, and those marked that are independent."""
-    body = mark_loops(rebuild(kernel.body, lambda e: e, _join_loops))
+    """The flat kernel with as few loops as say the same."""
+    body = rebuild(kernel.body, lambda e: e, _join_loops)
     return Kernel(kernel.name, kernel.buffers, body, kernel.origin)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.block_loops import block_loops
 from ccodegen.loop.cse import share_common
 from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
@@ -20,7 +21,7 @@ from ccodegen.loop.starts import name_starts
 from ccodegen.lower.column_plan import column_plan, columns_fit
 from ccodegen.lower.concatenate_plan import concatenate_plan
 from ccodegen.lower.contract_plan import HEROES, contract_plan
-from ccodegen.lower.flat import flatten, join_loops
+from ccodegen.lower.flat import flatten, join_loops, mark_loops
 from ccodegen.lower.job import Job, Work
 from ccodegen.lower.loop_plan import loop_plan
 from ccodegen.lower.nest_plan import nest_plan
@@ -63,8 +64,10 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     if _pays_to_cut(job):
         body = remove_dead(cut_loops(kernel.body, fresh, job.target.machine.vector_elements(1)))
         kernel = Kernel(name, kernel.buffers, body, origin)
-    kernel = join_loops(kernel)
-    body = share_common(hoist(name_starts(kernel.body, fresh)), fresh)
+    body = join_loops(kernel).body
+    if job.target.machine.vector_elements(4) > 1:
+        body = simplify_body(block_loops(body, fresh))
+    body = share_common(hoist(name_starts(mark_loops(body), fresh)), fresh)
     kernel = Kernel(name, kernel.buffers, body, origin)
     return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
 

@@ -1,0 +1,240 @@
+"""Loops that write along one dimension and read along another run in square blocks.
+
+    for v < 100: for i < 100: y[v * 100 + i] = x[i * 100 + v]
+
+reads each cache line as often as it has elements. In blocks, each line is read whole into a local
+buffer, of which the block takes its elements in its own order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ccodegen.loop.affine import affine
+from ccodegen.loop.ir import (
+    INDEX,
+    Alloc,
+    Apply,
+    Buffer,
+    Const,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    LoopKind,
+    Note,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.loop.parts import operands, parts
+from ccodegen.loop.rebuild import Body, rebuild, rebuild_expr, written_buffers
+from ccodegen.loop.rename import renamed, stem
+
+_LINE = 64  # bytes
+_MOST_ELEMENTS = 32  # in a row of a block, of however small a type
+_RESIDENT = 128  # lines that stay in the nearest cache until their next element is read
+_COLLIDING = 1024  # bytes: lines that far apart share a few places of it
+_MOST_TURNED = 4  # buffers, as registers and the code are finite
+
+
+def block_loops(body: Body, fresh: Callable[[str], str]) -> Body:
+    """Statements of equal effect, nests of independent loops over flat buffers in blocks where
+    that saves cache lines. `fresh` gives names that the kernel does not have yet, after a hint."""
+    return tuple(new for statement in body for new in _blocked(statement, fresh))
+
+
+def _blocked(statement: Stmt, fresh: Callable[[str], str]) -> Body:
+    match statement:
+        case For(var, extent, body, kind):
+            nest = _nest(statement)
+            found = _turned(nest) if nest else None
+            if nest and found:
+                return _Blocks(nest, *found, fresh).statements()
+            return (For(var, extent, block_loops(body, fresh), kind),)
+        case If(condition, then, orelse):
+            return (If(condition, block_loops(then, fresh), block_loops(orelse, fresh)),)
+    return (statement,)
+
+
+@dataclass(frozen=True)
+class _Nest:
+    """Independent loops around straight code, the outermost first, and their extents."""
+
+    loops: tuple[tuple[Var, int], ...]
+    body: Body
+
+
+def _nest(loop: For) -> _Nest | None:
+    loops: list[tuple[Var, int]] = []
+    body: Body = (loop,)
+    while len(body) == 1 and isinstance(inner := body[0], For):
+        if inner.kind is LoopKind.SERIAL or not isinstance(inner.extent, int):
+            return None
+        loops.append((inner.var, inner.extent))
+        body = inner.body
+    is_straight = all(isinstance(s, Let | Store | Note) for s in body)
+    return _Nest(tuple(loops), body) if is_straight else None
+
+
+def _turned(nest: _Nest) -> tuple[Var, list[Load]] | None:
+    """The loop along which some buffers are read, and those loads: where the innermost loop
+    writes from element to element and these buffers from line to line."""
+    inner, _ = nest.loops[-1]
+    stores = [s for s in nest.body if isinstance(s, Store)]
+    if any(_step(s.indices, inner) != 1 for s in stores):
+        return None
+    written = written_buffers(nest.body)
+    extents = dict(nest.loops[:-1])
+    found: dict[Load, Var] = {}
+    for load in dict.fromkeys(_loads(nest.body)):
+        size = _block_size(load.buffer)
+        along = [v for v in extents if _step(load.indices, v) == 1 and extents[v] >= size]
+        if along and _reads_lines_again(nest, load) and load.buffer not in written:
+            found[load] = along[0]
+    if not 0 < len(found) <= _MOST_TURNED or len(set(found.values())) > 1:
+        return None
+    return next(iter(found.values())), list(found)
+
+
+def _reads_lines_again(nest: _Nest, load: Load) -> bool:
+    """Whether the innermost loop reads more lines than a cache keeps for the loops around it."""
+    inner, extent = nest.loops[-1]
+    step = abs(_step(load.indices, inner)) * load.buffer.type.bytes
+    kept = _RESIDENT // 8 if step % _COLLIDING == 0 else _RESIDENT
+    return step >= _LINE and extent > kept
+
+
+def _step(indices: Sequence[Expr], var: Var) -> int:
+    (position,) = indices or (Const(INDEX, 0),)
+    return affine(position).terms.get(var, 0)
+
+
+def _block_size(buffer: Buffer) -> int:
+    """Elements of a cache line."""
+    return min(_MOST_ELEMENTS, _LINE // buffer.type.bytes)
+
+
+def _loads(body: Body) -> Iterator[Load]:
+    """What is read in any case: not the arms of a select, nor what depends on names bound here."""
+    bound: set[Expr] = set()
+    for statement in body:
+        match statement:
+            case Let(var, value):
+                yield from _unconditional(value, bound)
+                bound.add(var)
+            case Store(_, _, value):
+                yield from _unconditional(value, bound)
+
+
+def _unconditional(expr: Expr, bound: set[Expr]) -> Iterator[Load]:
+    if isinstance(expr, Load) and not any(t in bound for i in expr.indices for t in parts(i)):
+        yield expr
+    inside = operands(expr)
+    if isinstance(expr, Apply) and expr.operator in ("select", "and", "or"):
+        inside = inside[:1]
+    for part in inside:
+        yield from _unconditional(part, bound)
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """A nest in blocks of `across` × its innermost loop."""
+
+    nest: _Nest
+    across: Var
+    turned: list[Load]
+    fresh: Callable[[str], str]
+
+    @property
+    def size(self) -> int:
+        return max(_block_size(load.buffer) for load in self.turned)
+
+    def statements(self) -> Body:
+        """The blocks, and behind them what is left along both dimensions."""
+        extents = dict(self.nest.loops)
+        inner, extent = self.nest.loops[-1]
+        whole, rest = divmod(extent, self.size)
+        result = [self._around(self._blocks(extents[self.across] // self.size, whole))]
+        if rest:
+            result.append(self._part({inner: (extent - rest, rest)}))
+        left = extents[self.across] % self.size
+        if left:
+            start = extents[self.across] - left
+            result.append(self._part({self.across: (start, left), inner: (0, extent - rest)}))
+        return tuple(result)
+
+    def _part(self, ranges: dict[Var, tuple[int, int]]) -> Stmt:
+        """The nest as it was over a part of some loops: first turn and number of turns."""
+        names = {v: Var(self.fresh(stem(v.name))) for v, _ in self.nest.loops}
+        values: dict[Var, Expr] = {
+            v: _plus(name, ranges[v][0]) if v in ranges else name for v, name in names.items()
+        }
+        body = renamed(self.nest.body, self.fresh, values)
+        for v, extent in reversed(self.nest.loops):
+            turns = ranges[v][1] if v in ranges else extent
+            body = (For(names[v], turns, body, LoopKind.PARALLEL),)
+        return body[0]
+
+    def _around(self, body: Body) -> Stmt:
+        """The loops that are not blocked."""
+        inner, _ = self.nest.loops[-1]
+        for v, extent in reversed(self.nest.loops):
+            if v not in (self.across, inner):
+                body = (For(v, extent, body, LoopKind.PARALLEL),)
+        return body[0]
+
+    def _blocks(self, rows: int, columns: int) -> Body:
+        """All whole blocks: the local buffers are filled in the order of the memory that is read,
+        then the body runs in the order of the memory that is written."""
+        inner, _ = self.nest.loops[-1]
+        row, column = (Var(self.fresh(stem(v.name))) for v in (self.across, inner))
+        firsts = {self.across: row, inner: column}
+        body: list[Stmt] = []
+        own: dict[Load, Buffer] = {}
+        for load in self.turned:
+            local = Buffer(self.fresh("turned"), load.buffer.type, (self.size**2,))
+            own[load] = local
+            inside = self._inside()
+            value = _replaced(load, self._values(firsts, inside))
+            store = Store(local, (self._place(inside),), value)
+            body += [Alloc(local), self._loops((inner, self.across), inside, (store,))]
+        inside = self._inside()
+        values = self._values(firsts, inside)
+        taken: dict[Expr, Expr] = {
+            _replaced(load, values): Load(local, (self._place(inside),))
+            for load, local in own.items()
+        }
+        work = rebuild(renamed(self.nest.body, self.fresh, values), lambda e: taken.get(e, e))
+        body.append(self._loops((self.across, inner), inside, work))
+        blocks = For(column, columns, tuple(body), LoopKind.PARALLEL)
+        return (For(row, rows, (blocks,), LoopKind.PARALLEL),)
+
+    def _inside(self) -> dict[Var, Var]:
+        """Names for the places in a block."""
+        inner, _ = self.nest.loops[-1]
+        return {v: Var(self.fresh(stem(v.name))) for v in (self.across, inner)}
+
+    def _values(self, firsts: dict[Var, Var], inside: dict[Var, Var]) -> dict[Var, Expr]:
+        return {v: (affine(firsts[v]).scaled(self.size) + affine(inside[v])).expr for v in inside}
+
+    def _place(self, inside: dict[Var, Var]) -> Expr:
+        """Where a local buffer has the element that lies in this place of the block: as the body
+        wants it. Vectors in memory order that are taken apart later wait for each other."""
+        inner, _ = self.nest.loops[-1]
+        return (affine(inside[self.across]).scaled(self.size) + affine(inside[inner])).expr
+
+    def _loops(self, order: tuple[Var, Var], inside: dict[Var, Var], body: Body) -> Stmt:
+        outer, inner = (inside[v] for v in order)
+        loop = For(inner, self.size, body, LoopKind.PARALLEL)
+        return For(outer, self.size, (loop,), LoopKind.PARALLEL)
+
+
+def _replaced(expr: Expr, values: dict[Var, Expr]) -> Expr:
+    return rebuild_expr(expr, lambda e: values.get(e, e) if isinstance(e, Var) else e)
+
+
+def _plus(var: Var, start: int) -> Expr:
+    return Apply("add", (var, Const(INDEX, start)), INDEX) if start else var

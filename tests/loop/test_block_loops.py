@@ -1,0 +1,82 @@
+"""Blocks read whole lines: the same effect, where lines would be read again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from ccodegen.target import load
+from tests.three_ways import check
+
+
+def blocks(text: str, target: str = "x86-64", strict: bool = False) -> bool:
+    """Whether the program is right, and has a loop in blocks."""
+    built = check(text, target=load(target), strict=strict)
+    return any("turned" in str(kernel.body) for kernel in built.program.kernels)
+
+
+def transposed(shape: str, sizes: Sequence[int], order: Sequence[int]) -> str:
+    result = ",".join(str(sizes[d]) for d in order)
+    return f"""ENTRY e {{
+  x = {shape}[{",".join(map(str, sizes))}] parameter(0)
+  ROOT t = {shape}[{result}] transpose(x), dimensions={{{",".join(map(str, order))}}}
+}}"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("shape", ["f32", "f64", "s8", "bf16", "c64", "pred"])
+@pytest.mark.parametrize("sizes", [(160, 64), (163, 67), (131, 97), (193, 65)])
+def test_a_transposed_matrix(shape: str, sizes: tuple[int, int], strict: bool) -> None:
+    assert blocks(transposed(shape, sizes, (1, 0)), strict=strict)
+
+
+@pytest.mark.parametrize("order", [(0, 2, 1), (2, 1, 0), (2, 0, 1)])
+def test_more_dimensions(order: tuple[int, ...]) -> None:
+    assert blocks(transposed("f32", (150, 3, 41) if order[-1] == 0 else (3, 150, 41), order))
+
+
+@pytest.mark.parametrize("sizes", [(100, 16), (2000, 15), (3, 3000), (1, 200), (0, 300)])
+def test_what_stays(sizes: tuple[int, int]) -> None:
+    assert not blocks(transposed("f32", sizes, (1, 0)))
+
+
+def test_not_without_vectors() -> None:
+    """Nor caches."""
+    assert not blocks(transposed("f32", (160, 32), (1, 0)), "cortex-m4")
+
+
+def test_columns_that_collide_in_the_cache() -> None:
+    assert blocks(transposed("f32", (64, 1024), (1, 0)))
+
+
+def test_elementwise_with_what_is_transposed() -> None:
+    assert blocks("""ENTRY e {
+  x = f32[140,70] parameter(0)
+  y = f32[70,140] parameter(1)
+  t = f32[70,140] transpose(x), dimensions={1,0}
+  s = f32[70,140] multiply(t, y)
+  u = f32[70,140] add(s, t)
+  ROOT r = (f32[70,140], f32[70,140]) tuple(s, u)
+}""")
+
+
+def test_what_is_read_on_a_condition_stays_there() -> None:
+    """A block would read it in any case, from beyond the array too."""
+    blocks("""ENTRY e {
+  x = f32[140,70] parameter(0)
+  p = pred[90,140] parameter(1)
+  zero = f32[] constant(0)
+  t = f32[70,140] transpose(x), dimensions={1,0}
+  w = f32[90,140] pad(t, zero), padding=10_10x0_0
+  y = f32[90,140] broadcast(zero), dimensions={}
+  ROOT r = f32[90,140] select(p, w, y)
+}""")
+
+
+def test_a_square_matrix_and_its_transpose() -> None:
+    assert blocks("""ENTRY e {
+  x = f32[200,200] parameter(0)
+  t = f32[200,200] transpose(x), dimensions={1,0}
+  ROOT r = f32[200,200] add(x, t)
+}""")
