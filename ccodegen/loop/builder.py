@@ -24,6 +24,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.loop.ranges import KnownRanges
 from ccodegen.support.element_type import ElementType
 
@@ -57,6 +58,10 @@ class Builder:
         number = self._names.get(stem, 0)
         self._names[stem] = number + 1
         return self.fresh(f"{stem}_{number}") if number else stem
+
+    def reindexed(self, at: Index, dimensions: Sequence[int], others: Sequence[int]) -> Index:
+        """Where an element lies in an array of other dimensions, reshaped."""
+        return delinearize(linearize(at, dimensions), others, self.ranges)
 
     def emit(self, statement: Stmt) -> None:
         self._blocks[-1].append(statement)

@@ -13,7 +13,7 @@ from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape, leaves, shape_text
 from ccodegen.loop.builder import Builder, const, index
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, If, Index, Load
-from ccodegen.loop.linear import delinearize, linearize
+from ccodegen.loop.linear import linearize
 from ccodegen.loop.simplify import simplify
 from ccodegen.lower.kernel_builder import KernelBuilder, Values
 from ccodegen.ops.attributes_of import attributes_of
@@ -76,7 +76,7 @@ class Elements:
     def load(self, buffer: Buffer, dimensions: tuple[int, ...], at: Index) -> Load:
         """The element at an index of an array that lies in `buffer`, maybe with another shape."""
         if dimensions != buffer.dimensions:
-            at = delinearize(linearize(at, dimensions), buffer.dimensions, self.builder.ranges)
+            at = self.builder.reindexed(at, dimensions, buffer.dimensions)
         return Load(buffer, self.builder.simplify(at))
 
     def computed(self, instruction: Instruction, at: Index) -> Values:

@@ -12,10 +12,8 @@ from ccodegen.loop.cse import share_common
 from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.hoist import hoist
-from ccodegen.loop.ir import Buffer, ConstantData, Kernel, Var
-from ccodegen.loop.linear import split_request
-from ccodegen.loop.ranges import Ranges
-from ccodegen.loop.rebuild import Body, expressions, used_buffers
+from ccodegen.loop.ir import Buffer, ConstantData, Kernel
+from ccodegen.loop.rebuild import expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.starts import name_starts
 from ccodegen.lower.column_plan import column_plan, columns_fit
@@ -23,14 +21,13 @@ from ccodegen.lower.concatenate_plan import concatenate_plan
 from ccodegen.lower.contract_plan import HEROES, contract_plan
 from ccodegen.lower.flat import flatten, join_loops, mark_loops
 from ccodegen.lower.job import Job, Work
+from ccodegen.lower.kernel_builder import SplitRequest
 from ccodegen.lower.loop_plan import loop_plan
 from ccodegen.lower.nest_plan import nest_plan
 from ccodegen.lower.row_plan import reductions, row_outputs_fit, row_plan
 from ccodegen.lower.update_plan import update_plan
 
 Plan = Callable[[Work], None]
-
-_MOST_SPLITS = 64
 
 
 @dataclass(frozen=True)
@@ -45,21 +42,9 @@ class Built:
 
 
 def build_kernel(name: str, job: Job, origin: str) -> Built:
-    splits: dict[str, int] = {}
-    while True:
-        work = Work(job, splits)
-        choose_plan(work)(work)
-        body = remove_dead(simplify_body(work.builder.statements))
-        used = used_buffers(body)
-        buffers = tuple(b for b in work.buffers if b in used)
-        kernel = flatten(Kernel(name, buffers, body, origin))
-        request = _first_split(kernel.body, work.builder.ranges)
-        if request is None or len(splits) == _MOST_SPLITS:
-            break
-        var, inner = request
-        splits[var.name] = inner
-    scratch = tuple(b for b in work.scratch if b in used)
-    tables = tuple(t for t in work.tables if t.buffer in used)
+    work, buffers, kernel = _flat_kernel(name, job, origin)
+    scratch = tuple(b for b in work.scratch if b in buffers)
+    tables = tuple(t for t in work.tables if t.buffer in buffers)
     fresh = work.builder.fresh
     if _pays_to_cut(job):
         body = remove_dead(cut_loops(kernel.body, fresh, job.target.machine.vector_elements(1)))
@@ -70,6 +55,25 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     body = share_common(hoist(name_starts(mark_loops(body), fresh)), fresh)
     kernel = Kernel(name, kernel.buffers, body, origin)
     return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
+
+
+def _flat_kernel(name: str, job: Job, origin: str) -> tuple[Work, tuple[Buffer, ...], Kernel]:
+    """What the plan makes, once all loops are split that it asks for: where an index is not simple
+    at once, or, if it becomes so, at the end."""
+    splits: dict[str, int] = {}
+    while True:
+        work = Work(job, splits)
+        try:
+            choose_plan(work)(work)
+            body = remove_dead(simplify_body(work.builder.statements))
+            used = used_buffers(body)
+            buffers = tuple(b for b in work.buffers if b in used)
+            kernel = flatten(Kernel(name, buffers, body, origin))
+            work.builder.ask_for_splits(expressions(kernel.body))
+        except SplitRequest as request:
+            splits[request.var.name] = request.inner
+            continue
+        return work, buffers, kernel
 
 
 def choose_plan(work: Work) -> Plan:
@@ -104,8 +108,3 @@ def _pays_to_cut(job: Job) -> bool:
     and not in kernels that are long already."""
     long = any(i.op in HEROES or opdef.get(i.op).lowers_by_nest(i) for i in job.fused)
     return not long and job.target.machine.vector_elements(4) > 1
-
-
-def _first_split(body: Body, ranges: Ranges) -> tuple[Var, int] | None:
-    requests = (split_request(expression, ranges) for expression in expressions(body))
-    return next((request for request in requests if request is not None), None)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ccodegen.loop.builder import Builder, apply, index
 from ccodegen.loop.ir import Expr, For, Index, LoopKind, Stmt, Var
+from ccodegen.loop.linear import split_request
 from ccodegen.loop.simplify import simplify_index
+
+_MOST_SPLITS = 64
 
 Values = tuple[Expr, ...]
 Axes = list[tuple[Var, int | Expr]]
+
+
+class SplitRequest(Exception):
+    """A loop whose indices are simple only if it runs as two, and the extent of the inner one."""
+
+    def __init__(self, var: Var, inner: int) -> None:
+        super().__init__(f"{var.name} by {inner}")
+        self.var = var
+        self.inner = inner
 
 
 class KernelBuilder(Builder):
@@ -76,6 +88,21 @@ class KernelBuilder(Builder):
         if isinstance(extent, int):
             self.ranges[var] = extent
         return var
+
+    def reindexed(self, at: Index, dimensions: Sequence[int], others: Sequence[int]) -> Index:
+        """Raises SplitRequest where the index would not be simple."""
+        new = super().reindexed(at, dimensions, others)
+        self.ask_for_splits(new)
+        return new
+
+    def ask_for_splits(self, expressions: Iterable[Expr]) -> None:
+        """Raises SplitRequest for the first of the expressions that a split makes simpler."""
+        if len(self.splits) == _MOST_SPLITS:
+            return
+        for expression in expressions:
+            request = split_request(expression, self.ranges)
+            if request is not None:
+                raise SplitRequest(*request)
 
     def simplify(self, indices: Index) -> Index:
         return tuple(simplify_index(i, self.ranges) for i in indices)

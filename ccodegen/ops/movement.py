@@ -15,7 +15,6 @@ from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape
 from ccodegen.loop.builder import index as constant
 from ccodegen.loop.ir import Expr, Index
-from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.index import less, minus, plus, times
@@ -113,9 +112,9 @@ def evaluate_reshape(evaluator: Any, instruction: Instruction, value: Array) -> 
 
 
 def element_reshape(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
-    position = linearize(index, instruction.array_shape.dimensions)
     sizes = instruction.operands[0].array_shape.dimensions
-    return scope.operand(0, delinearize(position, sizes, scope.builder.ranges))
+    at = scope.builder.reindexed(index, instruction.array_shape.dimensions, sizes)
+    return scope.operand(0, at)
 
 
 def infer_transpose(shapes: tuple[Shape, ...], attributes: Transpose) -> ArrayShape:

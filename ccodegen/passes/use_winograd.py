@@ -172,7 +172,7 @@ class _Writer:
         return constant(self.origin, rows.astype(np.float32))
 
     def _products(self, tiles: Instruction, filters: Instruction) -> list[list[Instruction]]:
-        """The 16 products, each tiles × output features."""
+        """The 16 products, each 1 × tiles × output features."""
         sizes = (*tiles.array_shape.dimensions[:-1], filters.array_shape.dimensions[-1])
         shape = tiles.array_shape.with_dimensions(sizes)
         attributes = Dot((0,), (4,), (0,), (1,))
@@ -180,8 +180,7 @@ class _Writer:
 
         def product(number: int) -> Instruction:
             whole = [SliceDimension(0, size) for size in sizes[1:]]
-            part = slice_of(self.origin, products, (SliceDimension(number, number + 1), *whole))
-            return reshape(self.origin, part, sizes[1:])
+            return slice_of(self.origin, products, (SliceDimension(number, number + 1), *whole))
 
         return [[product(_IN * i + j) for j in range(_IN)] for i in range(_IN)]
 
