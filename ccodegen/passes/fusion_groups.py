@@ -164,7 +164,8 @@ class _Decider:
     def _fits_as_hero(self, hero: Instruction, group: Group) -> bool:
         """A contraction takes what is computed elementwise from its result as an epilogue."""
         plain = group.hero is None and group.rows is None
-        return plain and self._is_straight(hero, group)
+        asks = any(_is_large_concatenate(member) for member in group.members)
+        return plain and not asks and self._is_straight(hero, group)
 
     def _fits_as_reduce(self, reduce: Instruction, group: Group) -> bool:
         """A reduce joins readers over the same rows, or over its own result elementwise."""
@@ -177,10 +178,12 @@ class _Decider:
 
     def _fits_as_parts(self, concatenate: Instruction, group: Group) -> bool:
         """Whether an element may ask in which operand it lies: where there are few elements, or
-        where loops are cut so that none asks."""
-        if concatenate.array_shape.size <= _SMALL_CONCATENATE:
+        where loops are cut so that none asks, which those around a hero are not."""
+        if not _is_large_concatenate(concatenate):
             return True
         if not self._vectors or len(concatenate.operands) > _MOST_CONCATENATED:
+            return False
+        if group.hero is not None and group.hero.op in CONTRACTIONS:
             return False
         pending, seen = [concatenate], {concatenate}
         while pending:
@@ -315,6 +318,12 @@ class _Decider:
 
     def _number(self, instruction: Instruction) -> int:
         return self._ancestors[instruction].bit_length() - 1
+
+
+def _is_large_concatenate(instruction: Instruction) -> bool:
+    return (
+        instruction.op == "concatenate" and instruction.array_shape.size > _SMALL_CONCATENATE
+    )
 
 
 def _ancestor_sets(computation: Computation) -> dict[Instruction, int]:
