@@ -149,6 +149,12 @@ class Builder:
         return Load(buffer, indices)
 
 
+def vector_kind(extent: int) -> LoopKind:
+    """The kind of a loop whose turns are independent. Compilers unroll a short one before they look
+    for vectors, if it is not said that its turns are lanes."""
+    return LoopKind.LANES if 4 <= extent <= 16 else LoopKind.VECTOR
+
+
 def index(value: int) -> Const:
     """A constant of type INDEX."""
     return Const(INDEX, value)

@@ -49,10 +49,6 @@ class _NestScope:
     def scratch(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Buffer:
         return self.work.new_scratch(element_type, dimensions)
 
-    @property
-    def scarce_memory(self) -> bool:
-        return self.work.job.target.memory.ram > 0
-
     def call(self, computation: Computation, *arguments: Expr) -> tuple[Expr, ...]:
         return call(self.work.elements, computation, arguments)
 

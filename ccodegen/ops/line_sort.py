@@ -21,6 +21,7 @@ _CACHE_LINES = 512  # that a first-level cache surely has room for beside other 
 
 # Nanoseconds on a machine of today.
 _MERGED = 6.0  # a turn of a merge: mostly a branch that was not foreseen
+_RANKING = 15.0  # of a line
 _RANKED = 2.0  # an element moved to its rank
 _COMPARED = 0.07  # a key of 32 bits with another one
 _PASS = 25.0
@@ -59,7 +60,8 @@ def line_sorter(
 ) -> LineSorter:
     """The cheapest sort of lines of n elements with values of these types."""
     merge = partial(MergeSorter, scope, n, types, order.less)
-    if order.key is None or scope.scarce_memory or n > _MOST_ELEMENTS:
+    memory_is_scarce = scope.target.memory.ram > 0
+    if order.key is None or memory_is_scarce or n > _MOST_ELEMENTS:
         return merge()
     radix = best_radix(n, len(types), order.bits)
     choices: list[tuple[float, Callable[[], LineSorter]]] = [
@@ -81,7 +83,7 @@ def merge_cost(n: int) -> float:
 
 def rank_cost(n: int, bits: int) -> float:
     words = 1 if bits <= 32 else 2
-    return (_RANKED + _COMPARED * words * n) * n
+    return _RANKING + (_RANKED + _COMPARED * words * n) * n
 
 
 def radix_cost(radix: Radix, n: int, operands: int) -> float:

@@ -79,8 +79,3 @@ class NestScope(Scope, Protocol):
     def scratch(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Buffer:
         """Memory in the arena for this kernel alone."""
         ...
-
-    @property
-    def scarce_memory(self) -> bool:
-        """Of two ways the one that takes less memory is to be preferred, even if it is slower."""
-        ...

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ccodegen.loop.builder import Builder, apply, const, index
-from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
+from ccodegen.loop.builder import Builder, apply, const, index, vector_kind
+from ccodegen.loop.ir import INDEX, Buffer, Expr
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
 
 Values = Sequence[Expr]
 
 _PRED = ElementType.PRED
+_LANES = 4  # keys are compared with so many others at least
 
 
 class RankSorter:
@@ -33,13 +34,15 @@ class RankSorter:
         kept: int,
     ) -> None:
         """write(i, values) for the `kept` first places i of the sorted line of read(i)."""
-        b, n = self._builder, self._n
-        keys = b.local(self._word, (n,), "keys")
-        ranks = b.local(self._word, (n,), "ranks")
-        with b.loop(n, "i", LoopKind.VECTOR) as i:
-            b.store(keys, (i,), self._key([b.let(v, "value") for v in read(i)]))
+        b, n, lanes = self._builder, self._n, -(-self._n // _LANES) * _LANES
+        keys = b.local(self._word, (lanes,), "keys")
+        ranks = b.local(self._word, (lanes,), "ranks")
+        with b.loop(lanes, "i", vector_kind(lanes)) as i:
+            b.store(keys, (i,), const(self._word, 0))
             b.store(ranks, (i,), const(self._word, 0))
-        with b.loop(n, "j") as j, b.loop(n, "i", LoopKind.VECTOR) as i:
+        with b.loop(n, "i", vector_kind(n)) as i:
+            b.store(keys, (i,), self._key([b.let(v, "value") for v in read(i)]))
+        with b.loop(n, "j") as j, b.loop(lanes, "i", vector_kind(lanes)) as i:
             more = apply("add", b.load(ranks, (i,)), self._is_before(keys, j, i))
             b.store(ranks, (i,), more)
         with b.loop(n, "i") as i:

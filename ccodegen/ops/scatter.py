@@ -6,6 +6,7 @@ that is out of bounds in any part is dropped whole.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from ccodegen.hlo.attributes import Attributes, AttrKind, attr
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, Shape
-from ccodegen.loop.builder import apply
+from ccodegen.loop.builder import apply, vector_kind
 from ccodegen.loop.builder import index as constant
 from ccodegen.loop.ir import INDEX, Buffer, Expr, Index
 from ccodegen.loop.scalar_numpy import Array
@@ -220,7 +221,7 @@ def _combine(
     rank, window_dims = len(updates[0].dimensions), attributes.update_window_dims
     extents = [updates[0].dimensions[d] for d in window_dims]
     batch_at = dict(zip(attributes.batch_dims(rank), batch, strict=True))
-    with builder.loops(extents, "w") as window:
+    with builder.loops(extents, "w", vector_kind(math.prod(extents))) as window:
         inside = dict(zip(window_dims, window, strict=True))
         source = tuple({**batch_at, **inside}[d] for d in range(rank))
         target = list(places)

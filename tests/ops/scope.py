@@ -112,7 +112,6 @@ class Scope:
     operands: tuple[Buffer, ...]
     results: tuple[Buffer, ...]
     strict: bool = True
-    scarce_memory: bool = False
     builder: Builder = field(default_factory=Builder)
     scratches: list[Buffer] = field(default_factory=list)
     tables: dict[Buffer, Array] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from ccodegen.ops.radix_sort import RadixSorter
 from ccodegen.ops.rank_sort import RankSorter
 from ccodegen.ops.sort_order import sort_keys
 from ccodegen.support.element_type import HLO_TYPES, ElementType
+from ccodegen.target import load
 from tests import three_ways
 from tests.ops.scope import Scope, module_of
 
@@ -154,8 +155,8 @@ def test_comparators_without_keys(element_type, comparator):
     assert keys_of(element_type, comparator) == ()
 
 
-def sorter_of(n, bits, operands=1, scarce_memory=False):
-    scope = Scope(None, (), (), scarce_memory=scarce_memory)
+def sorter_of(n, bits, operands=1, target="x86-64"):
+    scope = Scope(None, (), (), target=load(target))
     order = Order(lambda a, b: a[0], bits, (lambda values: values[0]) if bits else None)
     return type(line_sorter(scope, n, [ElementType.F32] * operands, order))
 
@@ -165,5 +166,5 @@ def test_the_cheapest_sort_is_taken():
     assert sorter_of(1000, 32) is RadixSorter and sorter_of(1000, 8) is RadixSorter
     assert sorter_of(1, 32) is MergeSorter
     assert sorter_of(1000, 0) is MergeSorter
-    assert sorter_of(1000, 32, scarce_memory=True) is MergeSorter
+    assert sorter_of(1000, 32, target="cortex-m4") is MergeSorter
     assert [best_radix(10**6, 1, bits).passes for bits in (1, 8, 16, 32, 64)] == [1, 1, 2, 4, 8]
