@@ -8,17 +8,14 @@ begins a group of its own, as its output. What a group may hold is what `lower` 
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from operator import or_
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.cost import is_dear
-from ccodegen.ops.movement import Broadcast, Slice
-from ccodegen.passes.constants import uniform
+from ccodegen.ops.movement import Broadcast
 from ccodegen.passes.fusion_group import (
     CONTRACTIONS,
     Group,
@@ -28,11 +25,20 @@ from ccodegen.passes.fusion_group import (
     result_dimensions,
     rows_of,
 )
+from ccodegen.passes.fusion_reads import (
+    MOVEMENT,
+    elementwise_cone,
+    fits_before,
+    is_along_rows,
+    is_free,
+    is_per_row,
+    is_scattered,
+    is_window,
+    spreads_rows,
+)
 
-_FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
-_MOVEMENT = frozenset({"broadcast", "reshape", "transpose", "slice", "reverse", "convert", "copy"})
 # Readers that take each part of a concatenate in a range of their own indices.
-_BY_RANGES = _MOVEMENT | {"concatenate", "pad", "reduce"}
+_BY_RANGES = MOVEMENT | {"concatenate", "pad", "reduce"}
 _MOST_MEMBERS = 400
 # Members that are not straight are evaluated by recursion.
 _MOST_INDIRECT = 64
@@ -41,7 +47,7 @@ _SMALL_CONCATENATE = 1024
 _MOST_CONCATENATED = 8
 _OFTEN = 16
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
-# double it with each.
+# double it with each. Twice as often what is only moved.
 _MOST_PLACES = 6
 
 
@@ -84,7 +90,7 @@ class _Decider:
         if not outside and len(takers) == 1:
             self._join(instruction, takers[0])
             return
-        if takers and _is_free(instruction):
+        if takers and is_free(instruction):
             for group in takers:
                 self._join(instruction, group)
             if not outside:
@@ -143,7 +149,8 @@ class _Decider:
         indirect = len(group.members) - len(group.straight)
         if len(group.members) >= _MOST_MEMBERS or indirect >= _MOST_INDIRECT:
             return False
-        if len(self._places(instruction, group)) > _MOST_PLACES:
+        most = _MOST_PLACES * (2 if instruction.op in _BY_RANGES else 1)
+        if len(self._places(instruction, group)) > most:
             return False
         own = (o for o in instruction.operands if not is_written_out(o))
         if len({*group.inputs(), *own}) > _MOST_INPUTS:
@@ -156,10 +163,25 @@ class _Decider:
             return False
         if instruction.op == "concatenate" and not self._fits_as_parts(instruction, group):
             return False
-        if self._vectors and _is_scattered(instruction) and _reads_often(group, instruction):
+        if self._vectors and is_scattered(instruction) and self._is_read_often(instruction):
             return False
         readers = [u for u in self._users[instruction] if u in group.members]
         return all(self._may_read(u, instruction, group) for u in readers)
+
+    def _is_read_often(self, value: Instruction) -> bool:
+        """Whether a broadcast repeats the elements many times."""
+        size = value.array_shape.size
+        pending, seen = [value], {value}
+        while pending:
+            for user in self._users[pending.pop()]:
+                if user in seen or not isinstance(user.shape, ArrayShape):
+                    continue
+                seen.add(user)
+                count = user.array_shape.size
+                if isinstance(user.attributes, Broadcast) and count >= _OFTEN * size:
+                    return True
+                pending += [user] if count == size else []
+        return False
 
     def _fits_as_hero(self, hero: Instruction, group: Group) -> bool:
         """A contraction takes what is computed elementwise from its result as an epilogue."""
@@ -204,7 +226,7 @@ class _Decider:
             for user in self._users[value]:
                 if user not in group.members or user in seen:
                     continue
-                if not (_spreads_rows(user, rows) or _is_along_rows(user, rows)):
+                if not (spreads_rows(user, rows) or is_along_rows(user, rows)):
                     return False
                 seen.add(user)
                 pending.append(user)
@@ -216,15 +238,15 @@ class _Decider:
             is_update = user.op == "dynamic-update-slice" and value is user.operands[1]
             if is_update and self._reads_overwritten(value, user):
                 return False
-            return _fits_before(group.hero, value)
+            return fits_before(group.hero, value)
         if user.op == "reduce":
             rank = value.array_shape.rank
             return rank == 0 or value.array_shape.dimensions == rows_of(user).dimensions
         if isinstance(user.attributes, Broadcast) and is_dear(value):
             spread = user.array_shape.size > value.array_shape.size
-            return not spread or _is_per_row(value, user)
+            return not spread or is_per_row(value, user)
         if user.op in ("gather", "reduce-window", "dynamic-update-slice"):
-            return value.op in _MOVEMENT or value.op == "iota"
+            return value.op in MOVEMENT or value.op == "iota"
         return True
 
     def _reads_overwritten(self, update: Instruction, hero: Instruction) -> bool:
@@ -237,7 +259,7 @@ class _Decider:
             if part is hero.operands[0]:
                 return True
             reads = self._ancestors[part] & target == target
-            if not reads or not is_fusible(part) or _is_window(part, hero):
+            if not reads or not is_fusible(part) or is_window(part, hero):
                 continue
             same = part.array_shape.dimensions == update.array_shape.dimensions
             if not same or not opdef.get(part.op).elementwise:
@@ -272,9 +294,9 @@ class _Decider:
     def _shares(self, reduce: Instruction, group: Group) -> bool:
         """Whether both read, or compute elementwise, one and the same of the operand's size."""
         size = reduce.operands[0].array_shape.dimensions
-        mine = _elementwise_cone(reduce.operands, size)
+        mine = elementwise_cone(reduce.operands, size)
         theirs = (m.operands for m in group.members if m.op == "reduce")
-        return any(mine & _elementwise_cone(operands, size) for operands in theirs)
+        return any(mine & elementwise_cone(operands, size) for operands in theirs)
 
     def _may_store(self, instruction: Instruction, group: Group) -> bool:
         """Whether the group's plan has each element of the value at the index where it would be
@@ -335,94 +357,3 @@ def _ancestor_sets(computation: Computation) -> dict[Instruction, int]:
             bits |= found[before]
         found[instruction] = bits
     return found
-
-
-def _elementwise_cone(values: Sequence[Instruction], size: tuple[int, ...]) -> set[Instruction]:
-    """The values of that size, and what they are made of element by element."""
-    cone: set[Instruction] = set()
-    pending = list(values)
-    while pending:
-        value = pending.pop()
-        is_array = isinstance(value.shape, ArrayShape)
-        if is_array and value not in cone and value.array_shape.dimensions == size:
-            cone.add(value)
-            pending += value.operands if opdef.get(value.op).elementwise else ()
-    return cone
-
-
-def _is_free(instruction: Instruction) -> bool:
-    return instruction.op in _FREE
-
-
-def _is_scattered(value: Instruction) -> bool:
-    """Whether it takes elements out of an array that do not lie side by side in it."""
-    if not isinstance(value.attributes, Slice):
-        return False
-    taken, size = value.attributes.slice[-1:], value.operands[0].array_shape.dimensions[-1:]
-    column = value.array_shape.rank > 1 and value.array_shape.dimensions[-1] == 1 < size[0]
-    return column or any(t.stride > 1 for t in taken)
-
-
-def _reads_often(group: Group, value: Instruction) -> bool:
-    """Whether the group computes so many elements that it reads the value's many times."""
-    dimensions = group.rows.dimensions if group.rows else group.dimensions
-    return math.prod(dimensions) >= _OFTEN * value.array_shape.size
-
-
-def _spreads_rows(user: Instruction, rows: Rows) -> bool:
-    """Whether it broadcasts a value per row over whole rows."""
-    attributes = user.attributes
-    if not isinstance(attributes, Broadcast) or attributes.dimensions != rows.kept:
-        return False
-    return user.array_shape.dimensions == rows.dimensions
-
-
-def _is_along_rows(user: Instruction, rows: Rows) -> bool:
-    """Whether it is made per row, or per element, of what has the same place; or reduces rows."""
-    if user.op == "reduce":
-        return rows_of(user) == rows
-    same = user.array_shape.dimensions in (rows.row_dimensions, rows.dimensions)
-    return same and opdef.get(user.op).elementwise
-
-
-def _is_per_row(value: Instruction, broadcast: Instruction) -> bool:
-    """Whether the value is made elementwise from a reduce of the rows that it is spread over: the
-    reduce will be in the same kernel, which then computes the value once a row."""
-    kept = attributes_of(broadcast, Broadcast).dimensions
-    spread_over = Rows(broadcast.array_shape.dimensions, kept)
-    pending, seen = [value], {value}
-    while pending:
-        instruction = pending.pop()
-        if instruction.op == "reduce":
-            if rows_of(instruction) == spread_over and not spread_over.keeps_last:
-                return True
-            continue
-        same = instruction.shape == value.shape and opdef.get(instruction.op).elementwise
-        new = [o for o in instruction.operands if same and o not in seen]
-        pending += new
-        seen.update(new)
-    return False
-
-
-def _is_window(value: Instruction, update: Instruction) -> bool:
-    """Whether the value is what dynamic-update-slice is to overwrite."""
-    target, _, *starts = update.operands
-    if value.op == "dynamic-slice":
-        return value.operands == (target, *starts)
-    if not isinstance(value.attributes, Slice):
-        return False
-    places = [uniform(s) for s in starts]
-    parts = value.attributes.slice
-    return all(
-        place is not None and int(place) == part.start and part.stride == 1
-        for place, part in zip(places, parts, strict=True)
-    )
-
-
-def _fits_before(hero: Instruction, value: Instruction) -> bool:
-    """Whether the value can be computed while the hero reads it."""
-    if hero.op == "concatenate":
-        return True
-    if hero.op == "dynamic-update-slice":
-        return hero.operands[0] is not value
-    return value.op in _MOVEMENT

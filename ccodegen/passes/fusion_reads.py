@@ -1,0 +1,104 @@
+"""How one instruction reads another, as far as fusion cares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.movement import Broadcast, Slice
+from ccodegen.passes.constants import uniform
+from ccodegen.passes.fusion_group import Rows, rows_of
+
+MOVEMENT = frozenset({"broadcast", "reshape", "transpose", "slice", "reverse", "convert", "copy"})
+"""Ops whose elements cost no more than reading those of the operand."""
+
+_FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
+
+
+def elementwise_cone(values: Sequence[Instruction], size: tuple[int, ...]) -> set[Instruction]:
+    """The values of that size, and what they are made of element by element."""
+    cone: set[Instruction] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        is_array = isinstance(value.shape, ArrayShape)
+        if is_array and value not in cone and value.array_shape.dimensions == size:
+            cone.add(value)
+            pending += value.operands if opdef.get(value.op).elementwise else ()
+    return cone
+
+
+def is_free(instruction: Instruction) -> bool:
+    """Whether it may be copied into each group that reads it."""
+    return instruction.op in _FREE
+
+
+def is_scattered(value: Instruction) -> bool:
+    """Whether it takes elements out of an array that do not lie side by side in it."""
+    if not isinstance(value.attributes, Slice):
+        return False
+    taken, size = value.attributes.slice[-1:], value.operands[0].array_shape.dimensions[-1:]
+    column = value.array_shape.rank > 1 and value.array_shape.dimensions[-1] == 1 < size[0]
+    return column or any(t.stride > 1 for t in taken)
+
+
+def spreads_rows(user: Instruction, rows: Rows) -> bool:
+    """Whether it broadcasts a value per row over whole rows."""
+    attributes = user.attributes
+    if not isinstance(attributes, Broadcast) or attributes.dimensions != rows.kept:
+        return False
+    return user.array_shape.dimensions == rows.dimensions
+
+
+def is_along_rows(user: Instruction, rows: Rows) -> bool:
+    """Whether it is made per row, or per element, of what has the same place; or reduces rows."""
+    if user.op == "reduce":
+        return rows_of(user) == rows
+    same = user.array_shape.dimensions in (rows.row_dimensions, rows.dimensions)
+    return same and opdef.get(user.op).elementwise
+
+
+def is_per_row(value: Instruction, broadcast: Instruction) -> bool:
+    """Whether the value is made elementwise from a reduce of the rows that it is spread over: the
+    reduce will be in the same kernel, which then computes the value once a row."""
+    kept = attributes_of(broadcast, Broadcast).dimensions
+    spread_over = Rows(broadcast.array_shape.dimensions, kept)
+    pending, seen = [value], {value}
+    while pending:
+        instruction = pending.pop()
+        if instruction.op == "reduce":
+            if rows_of(instruction) == spread_over and not spread_over.keeps_last:
+                return True
+            continue
+        same = instruction.shape == value.shape and opdef.get(instruction.op).elementwise
+        new = [o for o in instruction.operands if same and o not in seen]
+        pending += new
+        seen.update(new)
+    return False
+
+
+def is_window(value: Instruction, update: Instruction) -> bool:
+    """Whether the value is what dynamic-update-slice is to overwrite."""
+    target, _, *starts = update.operands
+    if value.op == "dynamic-slice":
+        return value.operands == (target, *starts)
+    if not isinstance(value.attributes, Slice):
+        return False
+    places = [uniform(s) for s in starts]
+    parts = value.attributes.slice
+    return all(
+        place is not None and int(place) == part.start and part.stride == 1
+        for place, part in zip(places, parts, strict=True)
+    )
+
+
+def fits_before(hero: Instruction, value: Instruction) -> bool:
+    """Whether the value can be computed while the hero reads it."""
+    if hero.op == "concatenate":
+        return True
+    if hero.op == "dynamic-update-slice":
+        return hero.operands[0] is not value
+    return value.op in MOVEMENT
