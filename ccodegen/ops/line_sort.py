@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
+from ccodegen.loop.builder import Builder, apply, const
 from ccodegen.loop.ir import Expr
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import Less, MergeSorter
@@ -34,11 +34,13 @@ _MISSED = 2.0  # where the cache has no line for that place
 @dataclass(frozen=True)
 class Order:
     """`less(a, b)` of the values of two elements. `key(values)`: an unsigned integer of `bits` bits
-    that orders in the same way; None, and no bits, where there is none."""
+    that orders in the same way; None, and no bits, where there is none. `unordered(values)`: not 0
+    in a u32 for an element that has no place in that order."""
 
     less: Less
     bits: int = 0
     key: Callable[[Sequence[Expr]], Expr] | None = None
+    unordered: Callable[[Sequence[Expr]], Expr] | None = None
 
 
 class LineSorter(Protocol):
@@ -55,25 +57,57 @@ class LineSorter(Protocol):
         ...
 
 
+class GuardedSorter:
+    """Emits a sort by key, and beside it one that is taken if an element is not in order."""
+
+    def __init__(
+        self,
+        builder: Builder,
+        n: int,
+        unordered: Callable[[Sequence[Expr]], Expr],
+        sorter: LineSorter,
+        otherwise: LineSorter,
+    ) -> None:
+        self._builder, self._n, self._unordered = builder, n, unordered
+        self._sorter, self._otherwise = sorter, otherwise
+
+    def sort(
+        self,
+        read: Callable[[Expr], Sequence[Expr]],
+        write: Callable[[Expr, Sequence[Expr]], None],
+        kept: int,
+    ) -> None:
+        b = self._builder
+        found = b.variable(const(ElementType.U32, 0), "unordered")
+        with b.loop(self._n, "i") as i:
+            b.store(found, (), apply("or", b.load(found), self._unordered(read(i))))
+        none = apply("compare-eq", b.load(found), const(ElementType.U32, 0), type=ElementType.PRED)
+        with b.when(none):
+            self._sorter.sort(read, write, kept)
+        with b.otherwise():
+            self._otherwise.sort(read, write, kept)
+
+
 def line_sorter(
     scope: NestScope, n: int, types: Sequence[ElementType], order: Order
 ) -> LineSorter:
     """The cheapest sort of lines of n elements with values of these types."""
-    merge = partial(MergeSorter, scope, n, types, order.less)
+    builder, lines = scope.builder, [scope.scratch(t, (2, n)) for t in types]
+    merge = MergeSorter(builder, n, lines, order.less)
+    fits = order.bits <= _MOST_BITS and n <= _MOST_ELEMENTS
     memory_is_scarce = scope.target.memory.ram > 0
-    if order.key is None or memory_is_scarce or n > _MOST_ELEMENTS:
-        return merge()
+    if order.key is None or not fits or memory_is_scarce:
+        return merge
     radix = best_radix(n, len(types), order.bits)
-    choices: list[tuple[float, Callable[[], LineSorter]]] = [
-        (merge_cost(n), merge),
-        (rank_cost(n, order.bits), partial(RankSorter, scope, n, radix.word, order.key)),
-        (
-            radix_cost(radix, n, len(types)),
-            partial(RadixSorter, scope, n, types, order.key, radix),
-        ),
-    ]
-    _, cheapest = min(choices, key=lambda choice: choice[0])
-    return cheapest()
+    costs = merge_cost(n), rank_cost(n, order.bits), radix_cost(radix, n, len(types))
+    if min(costs) == costs[0]:
+        return merge
+    sorter: LineSorter = RankSorter(builder, n, radix.word, order.key)
+    if min(costs) == costs[2]:
+        sorter = RadixSorter(scope, n, lines, order.key, radix)
+    if order.unordered is None:
+        return sorter
+    return GuardedSorter(builder, n, order.unordered, sorter, merge)
 
 
 def merge_cost(n: int) -> float:

@@ -14,7 +14,6 @@ import numpy as np
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import Buffer, Expr
 from ccodegen.ops.fold import Array, Arrays
-from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
 
 Less = Callable[[Sequence[Expr], Sequence[Expr]], Expr]
@@ -56,14 +55,10 @@ def _merged_runs(
 
 
 class MergeSorter:
-    """Emits the sort of one line of `n` elements, held in scratch memory of the kernel."""
+    """Emits the sort of one line of `n` elements. `lines`: scratch memory [2, n] for each value."""
 
-    def __init__(
-        self, scope: NestScope, n: int, types: Sequence[ElementType], less: Less
-    ) -> None:
-        self._builder: Builder = scope.builder
-        self._n, self._less = n, less
-        self._lines = [scope.scratch(t, (2, n)) for t in types]
+    def __init__(self, builder: Builder, n: int, lines: Sequence[Buffer], less: Less) -> None:
+        self._builder, self._n, self._lines, self._less = builder, n, lines, less
 
     def sort(
         self,

@@ -44,7 +44,7 @@ class Radix:
 
 
 class RadixSorter:
-    """Emits the sort of one line of `n` elements, held in scratch memory of the kernel.
+    """Emits the sort of one line of `n` elements. `lines`: scratch memory [2, n] for each value.
 
     `key(values)`: of type radix.word and below 2 ** radix.bits, the same each time.
     """
@@ -53,13 +53,12 @@ class RadixSorter:
         self,
         scope: NestScope,
         n: int,
-        types: Sequence[ElementType],
+        lines: Sequence[Buffer],
         key: Callable[[Values], Expr],
         radix: Radix,
     ) -> None:
         self._builder: Builder = scope.builder
-        self._n, self._key, self._radix = n, key, radix
-        self._lines = [scope.scratch(t, (2, n)) for t in types]
+        self._n, self._lines, self._key, self._radix = n, lines, key, radix
         self._counts = scope.scratch(_U32, (radix.passes, radix.counters))
 
     def sort(

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 
 from ccodegen.loop.builder import Builder, apply, const, index, vector_kind
 from ccodegen.loop.ir import INDEX, Buffer, Expr
-from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
 
 Values = Sequence[Expr]
@@ -22,10 +21,9 @@ class RankSorter:
     """Emits the sort of one line of `n` elements. `key(values)`: an unsigned integer `word`."""
 
     def __init__(
-        self, scope: NestScope, n: int, word: ElementType, key: Callable[[Values], Expr]
+        self, builder: Builder, n: int, word: ElementType, key: Callable[[Values], Expr]
     ) -> None:
-        self._builder: Builder = scope.builder
-        self._n, self._word, self._key = n, word, key
+        self._builder, self._n, self._word, self._key = builder, n, word, key
 
     def sort(
         self,

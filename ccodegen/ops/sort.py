@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_leaves
 from ccodegen.ops.line_sort import Order, line_sorter
 from ccodegen.ops.lowering import NestScope
-from ccodegen.ops.merge_sort import sorting_permutation
+from ccodegen.ops.merge_sort import Less, sorting_permutation
 from ccodegen.ops.shape_checks import (
     arrays,
     check_scalars,
@@ -26,8 +26,8 @@ from ccodegen.ops.shape_checks import (
     require,
     same_dimensions,
 )
-from ccodegen.ops.sort_key import key_bits, packed_key
-from ccodegen.ops.sort_order import sort_keys
+from ccodegen.ops.sort_key import key_bits, packed_key, unordered
+from ccodegen.ops.sort_order import Key, sort_keys
 from ccodegen.support.element_type import ElementType
 
 
@@ -81,7 +81,7 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
     def less(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
         return call_scalars(scope, attributes.to_apply, _pairs(a, b))[0]
 
-    order = Order(less, *_key(scope, attributes.to_apply))
+    order = _order(scope, less, sort_keys(attributes.to_apply))
     sorter = line_sorter(scope, n, [b.type for b in scope.operands], order)
     with builder.loops(outer, "line") as line:
 
@@ -95,14 +95,13 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
         sorter.sort(lambda i: [builder.load(b, place(i)) for b in scope.operands], write, n)
 
 
-def _key(
-    scope: NestScope, comparator: Computation
-) -> tuple[int, Callable[[Sequence[Expr]], Expr] | None]:
-    """The bits of a key that orders as the comparator does, and how to compute it."""
-    keys = sort_keys(comparator)
+def _order(scope: NestScope, less: Less, keys: Sequence[Key]) -> Order:
     if not keys:
-        return 0, None
-    return key_bits(keys), lambda values: packed_key(scope, keys, values)
+        return Order(less)
+    order = Order(less, key_bits(keys), lambda values: packed_key(scope, keys, values))
+    if any(k.partial for k in keys):
+        order = replace(order, unordered=lambda values: unordered(scope, keys, values))
+    return order
 
 
 def _pairs(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:

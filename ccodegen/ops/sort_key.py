@@ -25,13 +25,33 @@ def packed_key(scope: Scope, keys: Sequence[Key], values: Sequence[Expr]) -> Exp
     packed: Expr | None = None
     for key in keys:
         (value,) = call_scalars(scope, key.computation, values)
-        part = converted(ordered(value, key.descending), word)
+        part = converted(ordered(_settled(value, key), key.descending), word)
         if packed is not None:
             shift = const(word, ordered_bits(value.type))
             part = apply("or", apply("shift-left", packed, shift), part)
         packed = part
     assert packed is not None
     return packed
+
+
+def unordered(scope: Scope, keys: Sequence[Key], values: Sequence[Expr]) -> Expr:
+    """1 in a u32 for an element with a key that has no place in the order, else 0."""
+    found: Expr = const(U32, 0)
+    for key in keys:
+        if key.partial:
+            (value,) = call_scalars(scope, key.computation, values)
+            is_nan = apply("compare-ne", value, value, type=ElementType.PRED)
+            found = apply("or", found, apply("convert", is_nan, type=U32))
+    return found
+
+
+def _settled(value: Expr, key: Key) -> Expr:
+    """One zero for both, where they are equal."""
+    if not key.partial:
+        return value
+    zero = const(value.type, value.type.dtype.type(0))
+    is_zero = apply("compare-eq", value, zero, type=ElementType.PRED)
+    return apply("select", is_zero, zero, value)
 
 
 def ordered(value: Expr, descending: bool = False) -> Expr:

@@ -30,10 +30,12 @@ _Map: TypeAlias = dict[Instruction, Instruction]
 
 @dataclass(frozen=True)
 class Key:
-    """A scalar computed from the values of one element. Floats count in their total order."""
+    """A scalar computed from the values of one element. Floats count in their total order, or, if
+    `partial`, as numbers: zeros are equal, and there is no order with NaN among them."""
 
     computation: Computation
     descending: bool
+    partial: bool = False
 
 
 def sort_keys(comparator: Computation) -> tuple[Key, ...]:
@@ -65,9 +67,15 @@ def _first_and_rest(
         for equal, rest in permutations(tie.operands) if tie.op == "and" else ():
             first = _compared(before, comparator, ("LT", "GT"))
             same = _compared(equal, comparator, ("EQ",))
-            if first and same and _alike(first.computation.root, same.computation.root, own):
+            if first and same and _agree(first, same, own):
                 return first, rest
     return None
+
+
+def _agree(less: Key, equal: Key, own: _Map) -> bool:
+    """Whether what is not less either way by the one key is equal by the other."""
+    same_order = less.partial == equal.partial
+    return same_order and _alike(less.computation.root, equal.computation.root, own)
 
 
 def _compared(
@@ -79,14 +87,15 @@ def _compared(
         return None
     left, right = compare.operands
     element_type = left.array_shape.element_type
-    if element_type.is_complex or (element_type.is_float and attributes.type != "TOTALORDER"):
+    if element_type.is_complex:
         return None
+    partial = element_type.is_float and attributes.type != "TOTALORDER"
     firsts, seconds = comparator.parameters[::2], comparator.parameters[1::2]
     direction, second = attributes.direction, dict(zip(firsts, seconds, strict=True))
     for value, other in ((left, right), (right, left)):
         if _alike(value, other, second):
             key = Computation(f"{comparator.name}_key", firsts, value)
-            return Key(key, direction == "GT")
+            return Key(key, direction == "GT", partial)
         direction = _SWAPPED[direction]
     return None
 

@@ -77,7 +77,15 @@ def values(element_type: str, n: int) -> np.ndarray:
         return x.astype(t.dtype) if not t.is_complex else (x + 1j * x[::-1]).astype(t.dtype)
 
 
+PARTIAL = """lt = pred[] compare(a, b), direction=GT
+  eq = pred[] compare(b, a), direction=EQ
+  rest = pred[] compare(p, q), direction=LT
+  tie = pred[] and(eq, rest)
+  ROOT c = pred[] or(lt, tie)"""
 CASES = [
+    *((t, GREATER) for t in ("f32", "f64", "bf16", "f8e5m2")),
+    *((t, PARTIAL) for t in ("f32", "f16")),
+    ("c128", COMPONENTS.replace("f32", "f64")),
     *((t, LESS) for t in ("f32", "f64", "f16", "bf16", "f8e5m2", "f8e4m3fn")),
     *((t, GREATER) for t in ("pred", "s4", "u4", "s8", "u8", "s16", "u16", "s32", "u32", "s64")),
     *((t, SWAPPED) for t in ("u64", "s32", "u2")),
@@ -99,6 +107,14 @@ def test_sorts_by_a_key_have_the_bits_of_the_merge_sort(element_type, comparator
 def test_sorts_by_digits_compiled(element_type, comparator):
     text = BY.format(element_type, comparator, 301)
     three_ways.check(text, values(element_type, 301), strict=True)
+
+
+@pytest.mark.parametrize("n", [5, 53, 301])
+@pytest.mark.parametrize(("element_type", "comparator"), [("f32", GREATER), ("bf16", PARTIAL)])
+def test_floats_compared_as_numbers(element_type, comparator, n):
+    x = values(element_type, n)
+    numbers = np.where(np.isnan(x), x.dtype.type(0), x)
+    three_ways.check(BY.format(element_type, comparator, n), numbers, strict=True)
 
 
 def test_passes_over_digits_that_all_elements_share_are_left_out():
@@ -132,8 +148,10 @@ def test_keys_of_comparators():
     for comparator in (GREATER, SWAPPED):
         (key,) = keys_of("s32", comparator)
         assert key.descending
+    (key,) = keys_of("f32", GREATER)
+    assert key.partial
     (key,) = keys_of("f32", CANONICAL)
-    assert key.computation.root.name == "a1"
+    assert not key.partial and key.computation.root.name == "a1"
     first, second = keys_of("c64", COMPONENTS)
     assert (first.computation.root.op, first.descending) == ("real", True)
     assert (second.computation.root.op, second.descending) == ("imag", False)
@@ -142,7 +160,8 @@ def test_keys_of_comparators():
 @pytest.mark.parametrize(
     ("element_type", "comparator"),
     [
-        ("f32", "ROOT c = pred[] compare(a, b), direction=LT"),  # NaN has no place
+        ("f32", PARTIAL.replace("direction=EQ", "direction=EQ, type=TOTALORDER")),
+        ("c64", "ROOT c = pred[] compare(a, b), direction=EQ"),
         ("s32", "ROOT c = pred[] compare(a, b), direction=LE"),
         ("s32", "ROOT c = pred[] compare(a, p), direction=LT"),
         ("s32", "n = s32[] negate(b)\nROOT c = pred[] compare(a, n), direction=LT"),
@@ -165,6 +184,6 @@ def test_the_cheapest_sort_is_taken():
     assert sorter_of(16, 32) is RankSorter and sorter_of(50, 64, 2) is RankSorter
     assert sorter_of(1000, 32) is RadixSorter and sorter_of(1000, 8) is RadixSorter
     assert sorter_of(1, 32) is MergeSorter
-    assert sorter_of(1000, 0) is MergeSorter
+    assert sorter_of(1000, 0) is MergeSorter and sorter_of(1000, 65) is MergeSorter
     assert sorter_of(1000, 32, target="cortex-m4") is MergeSorter
     assert [best_radix(10**6, 1, bits).passes for bits in (1, 8, 16, 32, 64)] == [1, 1, 2, 4, 8]
