@@ -13,7 +13,9 @@ import numpy as np
 from tests.runtime_c import compiled
 
 # Helpers whose operands are limited; their callers keep the limits.
-_LIMITED = ("power_of_two", "shifted", "window", "narrow_code", "narrow_value", "narrow_signed")
+_LIMITED = (
+    "power_of_two", "shifted", "limited", "window", "narrow_code", "narrow_value", "narrow_signed",
+)  # fmt: skip
 
 
 def arguments(name: str, count: int) -> list[Any] | None:
