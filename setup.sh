@@ -52,3 +52,5 @@ $python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
 }
 [ -x .venv/bin/pip ] || $python -m venv .venv
 .venv/bin/pip install --quiet --disable-pip-version-check -e ".$extras"
+# The checkout's own modules are not compiled by pip, nor by Python where that is told to write none.
+.venv/bin/python -m compileall -q ccodegen

@@ -24,7 +24,7 @@ from ccodegen.loop.ir import ConstantData, For, If, Kernel, Program, Space, Stmt
 from ccodegen.loop.steps import used_buffers
 from ccodegen.target import Target
 
-LARGE_CONSTANT = 4096  # bytes from which a constant is a pointer instead of text
+LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
 _UNIT_LINES = 400  # a compiler takes about 0.3 s for them, some ten times the headers' share
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
 

@@ -28,7 +28,8 @@ def simplify(expr: Expr, ranges: Ranges) -> Expr:
     Before: `(i * 12 + j * 4 + k) / 4` and `k < 4 and x[i + 0] > 0` with 0 <= k < 4.
     After: `i * 3 + j` and `x[i] > 0`.
     """
-    return Simplifier(ranges)(expr)
+    known = ranges.simple.get(expr) if isinstance(ranges, KnownRanges) else None
+    return known or Simplifier(ranges)(expr)
 
 
 def simplify_index(expr: Expr, ranges: Ranges) -> Expr:

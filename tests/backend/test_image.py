@@ -68,6 +68,19 @@ def test_programs_that_are_not_cached_can_be_saved(tmp_path: Path) -> None:
     np.testing.assert_array_equal(ccodegen.load(tmp_path / "program")(X), 4 * X)
 
 
+def test_a_saved_program_that_asks_its_caller(tmp_path: Path) -> None:
+    text = """ENTRY e { x = f32[8] parameter(0)  t = token[] after-all()
+      o = token[] outfeed(x, t), outfeed_shape=f32[8], outfeed_config="log"
+      ROOT r = f32[8] negate(x) }"""
+    ccodegen.compile(text, io=ccodegen.IO(outfeed=print)).save(tmp_path / "program")
+    seen: list[np.ndarray[Any, Any]] = []
+    io = ccodegen.IO(outfeed=lambda config, x: seen.append(x))
+    np.testing.assert_array_equal(ccodegen.load(tmp_path / "program", io)(X), -X)
+    np.testing.assert_array_equal(seen, [X])
+    with pytest.raises(InputError, match="outfeed 'log'"):
+        ccodegen.load(tmp_path / "program")
+
+
 def test_a_process_that_loads_needs_little(saved: Path) -> None:
     script = f"""
 import sys, ccodegen, numpy
