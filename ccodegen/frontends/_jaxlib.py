@@ -9,9 +9,13 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import io
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
+
+_WHOLE = re.compile(r"tensor<(\d+x)*(f32|f16|bf16)>")
 
 
 def stablehlo_to_hlo_proto(code: str | bytes) -> bytes:
@@ -26,6 +30,52 @@ def stablehlo_to_hlo_proto(code: str | bytes) -> bytes:
     )
     proto: bytes = computation.as_serialized_hlo_module_proto()
     return proto
+
+
+def lowered_to_hlo_proto(lowered: Any) -> bytes:
+    """The bytes of the HloModuleProto of a `Lowered`.
+
+    An erfc stays whole, a custom call of chlo.erfc; jaxlib would write it out, with an exp(-x²) of
+    a square that is rounded, and a polynomial for each of three ranges.
+    """
+    module = lowered.compiler_ir("stablehlo")
+    if not _whole_ops(module.operation):
+        proto: bytes = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
+        return proto
+    with module.context:
+        own = module.operation.clone()
+        for op in _whole_ops(own):
+            _call_instead(op)
+        buffer = io.BytesIO()
+        own.write_bytecode(buffer)
+    return stablehlo_to_hlo_proto(buffer.getvalue())
+
+
+def _whole_ops(operation: Any) -> list[Any]:
+    """The ops of arrays that jaxlib shall not write out."""
+    from jaxlib.mlir import ir
+
+    found: list[Any] = []
+
+    def visit(op: Any) -> Any:
+        if op.name == "chlo.erfc" and _WHOLE.fullmatch(str(op.results[0].type)):
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    operation.walk(visit)
+    return found
+
+
+def _call_instead(op: Any) -> None:
+    """Puts a custom call of its name in the place of an op."""
+    from jaxlib.mlir import ir
+
+    with op.location, ir.InsertionPoint(op):
+        name: dict[str, Any] = {"call_target_name": ir.StringAttr.get(op.name)}
+        types = [result.type for result in op.results]
+        call = ir.Operation.create("stablehlo.custom_call", types, list(op.operands), name)
+    op.results[0].replace_all_uses_with(call.results[0])
+    op.erase()
 
 
 def run_hlo(text: str, arrays: Sequence[Any]) -> list[Any]:

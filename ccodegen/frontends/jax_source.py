@@ -107,7 +107,7 @@ def settings() -> Any:
 
 def from_lowered(lowered: Any) -> JaxProgram:
     """Of `jax.jit(f).lower(…)`."""
-    data = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
+    data = _jaxlib.lowered_to_hlo_proto(lowered)
     kept = _jaxlib.kept_arguments(lowered)
     arguments, results = (_dtypes(tree) for tree in (lowered.args_info, lowered.out_info))
     return JaxProgram(

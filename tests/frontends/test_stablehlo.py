@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import importlib.util
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import ccodegen.ops  # noqa: F401
 from ccodegen.frontends import jax_source, stablehlo
+from ccodegen.hlo.evaluate import evaluate
 from ccodegen.support.errors import InputError, UnsupportedError
 
 pytest.importorskip("jax")
@@ -110,6 +112,18 @@ def test_a_jax_program_keeps_names_and_trees(form: int) -> None:
     flat = traced.flatten(ARGUMENTS, {})
     assert flat[0] is ARGUMENTS[0]["w"] and flat[1] is ARGUMENTS[1]
     assert traced.unflatten([1, 2]) == {"x": 1, "y": 2}
+
+
+@pytest.mark.parametrize("element_type", [np.float32, np.float16])
+def test_erfc_is_not_written_out(element_type: type) -> None:
+    from jax import lax
+
+    x = np.array([-1, 0, 0.5, 3], element_type)
+    traced = jax_source.trace(lambda x: (lax.erfc(x), lax.erf(x)), (x,), {})
+    ops = [i.op for i in traced.module.entry.instructions]
+    assert sorted(ops) == ["custom-call", "erf", "parameter", "tuple"]
+    wanted = [math.erfc(v) for v in x.tolist()]
+    np.testing.assert_allclose(evaluate(traced.module, x)[0], wanted, rtol=2e-3)
 
 
 def test_donated_arguments_are_aliases() -> None:
