@@ -70,12 +70,13 @@ def evaluate(evaluator: Any, instruction: Instruction, operand: Array) -> Array:
     array = operand
     for axis, line in _transforms(array.ndim, length, kind):
         moved = np.moveaxis(array, axis, -1)
-        lines = moved.reshape(-1, moved.shape[-1]) if moved.size else np.empty((0, 0))
+        lines = moved.reshape(int(np.prod(moved.shape[:-1])), moved.shape[-1])
         own = element_type.component if line.kind == "IRFFT" else element_type
         found = np.zeros((len(lines), line.results), own.dtype)
         work = ArrayWorkspace(element_type.component, line.rows, len(lines))
-        with np.errstate(all="ignore"):
-            line.run(work, _reader(lines), _writer(found))
+        if lines.size:
+            with np.errstate(all="ignore"):
+                line.run(work, _reader(lines), _writer(found))
         array = np.moveaxis(found.reshape(*moved.shape[:-1], line.results), -1, axis)
     return array
 

@@ -34,7 +34,7 @@ class LineTransform:
     @property
     def results(self) -> int:
         """How many numbers come out."""
-        return self.n // 2 + 1 if self.kind == "RFFT" else self.n
+        return self.n // 2 + 1 if self.kind == "RFFT" and self.n else self.n
 
     @property
     def rows(self) -> int:

@@ -21,6 +21,7 @@ from ccodegen.ops.workspace import Sink, Source, Workspace
 
 _LONGEST_UNROLLED = 13
 _LONGEST_UNROLLED_WITHOUT_VECTORS = 5
+_MOST_UNROLLED = 16  # turns of a loop, by gcc
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class LoopWorkspace(Workspace):
             vector = longer[-1] if longer and lanes == 1 else None
             indices = []
             for n, extent in enumerate(extents):
-                kind = LoopKind.VECTOR if n == vector else LoopKind.SERIAL
+                kind = _vector(extent) if n == vector else LoopKind.SERIAL
                 var = stack.enter_context(self._builder.loop(extent, "bk"[n], kind))
                 indices.append(TracedIndex(self._builder, var))
             if lanes > 1:
@@ -105,7 +106,7 @@ class LoopWorkspace(Workspace):
         if not self._lines.along:
             yield from self._scan_rows(extent, lanes, lines)
             return
-        with self._builder.loop(extent, "t", LoopKind.VECTOR) as t:
+        with self._builder.loop(extent, "t", _vector(extent)) as t:
             for lane in range(lanes):
                 yield self._at(t, constant(lane), constant(min(lane, lines - 1)))
 
@@ -182,6 +183,12 @@ class LoopWorkspace(Workspace):
     @property
     def zero(self) -> Any:
         return TracedValue(self._builder, const(self._here.type, np.float64(0).item()))
+
+
+def _vector(extent: int) -> LoopKind:
+    """A short loop over neighbours is none to be unrolled either: gcc 12 then makes vectors of the
+    loop around it, and gets the last ones wrong where lines are transformed in place."""
+    return LoopKind.LANES if extent <= _MOST_UNROLLED else LoopKind.VECTOR
 
 
 def _expr(row: Any) -> Expr:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ccodegen.ops.fourier_plan import plan, radices
+from tests.c_library import CLibrary
 from tests.ops.scope import check_lowering
 from tests.three_ways import check, plain_target
 
@@ -119,3 +120,23 @@ def test_radices_multiply_to_the_length(n):
     chosen = plan(n)
     assert np.prod(chosen.radices) == chosen.length
     assert chosen.length == n or chosen.length >= 2 * n - 1
+
+
+@pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
+@pytest.mark.parametrize(("lines", "length"), [(0, 4), (3, 0), (0, 0)])
+def test_nothing_to_transform(kind, lines, length):
+    half = length // 2 + 1 if length else 0
+    given, made = {"RFFT": (length, half), "IRFFT": (half, length)}.get(kind, (length, length))
+    types = ("f32" if kind == "RFFT" else "c64", "f32" if kind == "IRFFT" else "c64")
+    x = np.zeros((lines, given), np.float32 if kind == "RFFT" else np.complex64)
+    check(fft(kind, types, [x.shape, (lines, made)], (length,)), x)
+
+
+def test_short_lines_in_place_where_there_are_no_vectors():
+    """gcc 12 unrolls short loops over a line, and gets vectors of the loop over lines wrong."""
+    target = replace(plain_target(), machine=replace(plain_target().machine, vector_bytes=4))
+    x = complex_numbers(12, 12, 12)
+    built = check(fft("FFT", ("c64", "c64"), [x.shape] * 2, (12, 12)), x, target=target)
+    optimised = CLibrary([built.program], target, False, ("gcc",), ("-O3",))
+    (found,) = optimised.run(0, [x])
+    assert np.allclose(found, np.fft.fft2(x), atol=1e-4)
