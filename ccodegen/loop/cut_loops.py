@@ -65,9 +65,9 @@ class _Cutter:
     def _aligned(self, loop: For, starts: list[int]) -> list[int]:
         """The starts, and before long pieces the first place at which a vector is stored whole."""
         assert isinstance(loop.extent, int)
-        store = next((s for s in statements(loop.body) if isinstance(s, Store)), None)
-        innermost = not any(isinstance(s, For) for s in statements(loop.body))
-        if store is None or not innermost or len(store.indices) != 1:
+        inside = tuple(statements(loop.body))
+        store = next((s for s in inside if isinstance(s, Store) and len(s.indices) == 1), None)
+        if store is None or any(isinstance(s, For) for s in inside):
             return starts
         vector = max(1, self._vector_bytes // store.buffer.type.bytes)
         place = affine(store.indices[0])

@@ -13,6 +13,7 @@ from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
+from ccodegen.loop.name_values import name_values
 from ccodegen.loop.rebuild import expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.starts import name_starts
@@ -47,7 +48,8 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     tables = tuple(t for t in work.tables if t.buffer in buffers)
     fresh = work.builder.fresh
     if _pays_to_cut(job):
-        body = remove_dead(cut_loops(kernel.body, fresh, job.target.machine.vector_elements(1)))
+        body = cut_loops(kernel.body, fresh, job.target.machine.vector_elements(1))
+        body = remove_dead(name_values(body))
         kernel = Kernel(name, kernel.buffers, body, origin)
     body = join_loops(kernel).body
     if job.target.machine.vector_elements(4) > 1:

@@ -16,6 +16,7 @@ from ccodegen.passes.expand_ops import expand_ops
 from ccodegen.passes.expose_padding import expose_padding
 from ccodegen.passes.flatten_calls import flatten_calls
 from ccodegen.passes.fold_constants import fold_constants
+from ccodegen.passes.frame_updates import frame_updates
 from ccodegen.passes.fuse import fuse
 from ccodegen.passes.hoist_invariant import hoist_invariant
 from ccodegen.passes.lay_out_weights import lay_out_weights
@@ -97,7 +98,8 @@ COMPILATION: Pipeline = (
     # Pads by itself, and makes products whose weights are laid out.
     use_winograd,
     expose_padding,
-    # Before fusion, which it changes; several reduces may make one column.
+    # Before fusion, which both change; several reduces may make one column.
+    frame_updates,
     unzip_narrow,
     merge_common,
     # Folding would undo it.
