@@ -7,6 +7,7 @@ seconds, and saves the compiled program as PROGRAM.
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -40,7 +41,7 @@ class Peer:
         inputs = [np.array(array) for array in formats.inputs(job.folder)]
         out = executable(*inputs)
         return Prepared(
-            call=lambda: executable(*inputs, out=out),
+            call=functools.partial(executable.run, *inputs, out=out),
             results=lambda: flat(executable(*inputs, out=out)),
             compiled=compiled,
             restored=restored,
