@@ -270,3 +270,17 @@ def test_a_column_that_is_read_often_lies_side_by_side() -> None:
     assert kernels(fuse(module(text.replace("N", "64")), VECTORS)) == ["slice", "kLoop"]
     assert kernels(fuse(module(text.replace("N", "64")), DEFAULT)) == ["kLoop"]
     assert kernels(fuse(module(text.replace("N", "2")), VECTORS)) == ["kLoop"]
+
+
+def test_reduces_whose_kernels_would_need_each_other_stay_apart() -> None:
+    """The second is made of an output of a kernel that needs the first one for its other output."""
+    program = module(
+        _ADD + _LESS + "ENTRY e { x = f32[8,50] parameter(0)  z = f32[] constant(0)\n"
+        "  y = f32[4,2] parameter(1)  a = f32[8] reduce(x, z), dimensions={1}, to_apply=add\n"
+        "  p = f32[4,2] sine(y)  c = f32[4,2] reshape(a)  q = f32[4,2] multiply(c, p)\n"
+        "  l = f32[8] reshape(p)  s = f32[8] sort(l), dimensions={0}, to_apply=less\n"
+        "  t = f32[8,50] broadcast(s), dimensions={0}  n = f32[8,50] multiply(x, t)\n"
+        "  b = f32[8] reduce(n, z), dimensions={1}, to_apply=add\n"
+        "  ROOT r = (f32[4,2], f32[8]) tuple(q, b) }"
+    )
+    assert same_bits(program, fuse(program, DEFAULT))
