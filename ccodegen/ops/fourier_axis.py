@@ -70,11 +70,13 @@ class AxisTransform:
 
     @property
     def beside(self) -> int | None:
-        """The dimension that lanes count: the last one, or the one before it."""
-        rank = len(self.dimensions)
-        if not self.is_last:
-            return rank - 1
-        return rank - 2 if rank > 1 else None
+        """The dimension that lanes count: the last one, whose elements are neighbours, or the
+        longest one; None where there is no other."""
+        last = len(self.dimensions) - 1
+        if not self.is_last and self.dimensions[last] >= _FEWEST_LANES:
+            return last
+        others = [n for n in range(last + 1) if n != self.axis]
+        return max(others, key=lambda n: (self.dimensions[n], n), default=None)
 
     @property
     def count(self) -> int:

@@ -7,8 +7,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ccodegen.loop.builder import Builder, const
 from ccodegen.loop.builder import index as constant
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
@@ -182,7 +180,7 @@ class LoopWorkspace(Workspace):
 
     @property
     def zero(self) -> Any:
-        return TracedValue(self._builder, const(self._here.type, np.float64(0).item()))
+        return TracedValue(self._builder, const(self._here.type, 0))
 
 
 def _vector(extent: int) -> LoopKind:

@@ -77,7 +77,7 @@ def test_lines_side_by_side(kind, length, lines):
     assert np.allclose(found, expected, atol=2e-6 * max(1, length**0.5))
 
 
-@pytest.mark.parametrize("shape", [(3, 40), (40, 3), (18, 20), (2, 5, 9)])
+@pytest.mark.parametrize("shape", [(3, 40), (40, 3), (18, 20), (9, 2, 5), (2, 9, 3)])
 @pytest.mark.parametrize("strict", [False, True])
 def test_compiled_transforms(shape, strict):
     x = complex_numbers(*shape)
