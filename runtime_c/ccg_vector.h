@@ -20,6 +20,16 @@
 #define CCG_VECTOR_BYTES 0
 #endif
 
+/* A vector is in a register from here on: gcc otherwise reads it from memory wherever it is used,
+   which takes twice as long where it spans two cache lines. */
+#if CCG_VECTOR_BYTES && (defined(__x86_64__) || defined(__i386__))
+#define CCG_HOLD(x) __asm__("" : "+v"(x))
+#elif CCG_VECTOR_BYTES && defined(__aarch64__)
+#define CCG_HOLD(x) __asm__("" : "+w"(x))
+#else
+#define CCG_HOLD(x) ((void)0)
+#endif
+
 #if CCG_VECTOR_BYTES
 typedef float ccg_vector_f32 __attribute__((vector_size(CCG_VECTOR_BYTES)));
 typedef double ccg_vector_f64 __attribute__((vector_size(CCG_VECTOR_BYTES)));
@@ -76,6 +86,53 @@ CCG_INLINE ccg_vector_f64 ccg_splat_f64(double x)
 CCG_INLINE ccg_vector_u32 ccg_splat_u32(uint32_t x)
 {
     return x - (ccg_vector_u32){0};
+}
+
+/* The sum of all elements. */
+#define CCG_TOTAL(type, suffix) \
+    CCG_INLINE type ccg_total_##suffix(ccg_vector_##suffix x) \
+    { \
+        type __attribute__((vector_size(16))) parts[CCG_VECTOR_BYTES / 16]; \
+        type total; \
+        size_t i; \
+        memcpy(parts, &x, sizeof x); \
+        for (i = 1; i < CCG_VECTOR_BYTES / 16; ++i) { \
+            parts[0] += parts[i]; \
+        } \
+        total = parts[0][0]; \
+        for (i = 1; i < 16 / sizeof(type); ++i) { \
+            total += parts[0][i]; \
+        } \
+        return total; \
+    }
+CCG_TOTAL(float, f32)
+CCG_TOTAL(double, f64)
+CCG_TOTAL(uint32_t, u32)
+#undef CCG_TOTAL
+
+/* A mask of that many bytes at the end of a vector. */
+CCG_INLINE ccg_vector_u32 ccg_last_bytes(ptrdiff_t count)
+{
+    unsigned char bytes[2 * CCG_VECTOR_BYTES];
+    memset(bytes, 0, CCG_VECTOR_BYTES);
+    memset(bytes + CCG_VECTOR_BYTES, 255, CCG_VECTOR_BYTES);
+    return ccg_load_u32(bytes + count);
+}
+
+/* A vector from memory, 0 where the mask is. */
+CCG_INLINE ccg_vector_u32 ccg_kept_u32(const void *p, ccg_vector_u32 mask)
+{
+    return ccg_load_u32(p) & mask;
+}
+
+CCG_INLINE ccg_vector_f32 ccg_kept_f32(const float *p, ccg_vector_u32 mask)
+{
+    return (ccg_vector_f32)ccg_kept_u32(p, mask);
+}
+
+CCG_INLINE ccg_vector_f64 ccg_kept_f64(const double *p, ccg_vector_u32 mask)
+{
+    return (ccg_vector_f64)ccg_kept_u32(p, mask);
 }
 #endif
 

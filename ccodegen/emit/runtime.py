@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ccodegen.emit import tile
+from ccodegen.emit import row_tile, tile
 from ccodegen.support.errors import InternalError
 from ccodegen.support.runtime_c import added_header, header_dir
 
@@ -16,6 +16,8 @@ def header_text(name: str) -> str:
     """The text of a runtime file."""
     if tile.is_tile(name):
         return tile.header_text(name)
+    if row_tile.is_row_tile(name):
+        return row_tile.header_text(name)
     added = added_header(name)
     if added is not None:
         return added

@@ -16,8 +16,9 @@ from ccodegen.support.errors import InternalError
 
 _KINDS = r"f32|f64|u32|s16_s16|[su]8_[su]8"
 _NAME = re.compile(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}}))\.h")
-_TYPES = {"f32": ("float", 4), "f64": ("double", 8), "u32": ("uint32_t", 4)}
-_NARROW_TYPES = {"s8": ("int8_t", 1), "u8": ("uint8_t", 1), "s16": ("int16_t", 2)}
+# C's name and the size in bytes.
+TYPES = {"f32": ("float", 4), "f64": ("double", 8), "u32": ("uint32_t", 4)}
+NARROW_TYPES = {"s8": ("int8_t", 1), "u8": ("uint8_t", 1), "s16": ("int16_t", 2)}
 _SUM_BYTES = 4  # of narrow elements
 _WIDTHS = (64, 32, 16)  # bytes of a vector register
 # With the operands these fill 32 registers; more sums than that would live in memory.
@@ -88,13 +89,13 @@ def header_text(name: str) -> str:
     if match is None:
         raise InternalError(f"{name} is no header of a tile")
     function, kind, rows, columns = match[1], match[2], int(match[3]), int(match[4])
-    if kind in _TYPES:
+    if kind in TYPES:
         return render("tile.h.j2", _plain_view(function, kind, rows, columns))
     return render("group_tile.h.j2", _group_view(function, kind, rows, columns))
 
 
 def _plain_view(function: str, kind: str, rows: int, columns: int) -> _PlainView:
-    c_type, element_bytes = _TYPES[kind]
+    c_type, element_bytes = TYPES[kind]
     return _PlainView(
         name=function,
         guard=f"{function.upper()}_H",
@@ -109,7 +110,7 @@ def _plain_view(function: str, kind: str, rows: int, columns: int) -> _PlainView
 
 
 def _group_view(function: str, kind: str, rows: int, columns: int) -> _GroupView:
-    (left, element_bytes), (right, _) = (_NARROW_TYPES[part] for part in kind.split("_"))
+    (left, element_bytes), (right, _) = (NARROW_TYPES[part] for part in kind.split("_"))
     group = _SUM_BYTES // element_bytes
     return _GroupView(
         name=function,

@@ -17,7 +17,7 @@ Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
 Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 """Of arrays, which it changes in place, and scalars."""
 
-_TILE = re.compile(r"ccg_tile_[a-z]\w+_(\d+)x(\d+)")
+_TILE = re.compile(r"ccg_(tile|rows)_[a-z]\w+_(\d+)x(\d+)")
 
 
 _ADDED: dict[str, Callable[..., Any]] = {}
@@ -38,7 +38,8 @@ def effect_of(call: CallC) -> Effect:
         return functools.partial(c_routine.call, function)
     if match is None:
         raise InternalError(f"the interpreter does not know the function {function}")
-    return _tile(int(match[1]), int(match[2]))
+    kind = _tile if match[1] == "tile" else _rows
+    return kind(int(match[2]), int(match[3]))
 
 
 def _added(
@@ -63,6 +64,22 @@ def _tile(rows: int, columns: int) -> Effect:
             left = lhs[offset + np.arange(rows) * row_step + turn * depth_step + part]
             right = rhs[rhs_offset + (turn * columns + np.arange(columns)) * group + part]
             total += left.astype(sums.dtype)[:, None] * right.astype(sums.dtype)[None, :]
+        sums[:] = total.reshape(-1)
+
+    return effect
+
+
+def _rows(rows: int, columns: int) -> Effect:
+    """sums = lhs · rhsᵀ; see emit/row_tile.py for the arguments."""
+
+    def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
+        sums, lhs, rhs = (a.reshape(-1) for a in arrays)
+        offset, row_step, rhs_offset, column_step, depth = map(int, scalars)
+        total = np.zeros((rows, columns), sums.dtype)
+        for k in range(depth):
+            left = lhs[offset + np.arange(rows) * row_step + k].astype(sums.dtype)
+            right = rhs[rhs_offset + np.arange(columns) * column_step + k].astype(sums.dtype)
+            total += left[:, None] * right[None, :]
         sums[:] = total.reshape(-1)
 
     return effect

@@ -64,8 +64,8 @@ def _rows_together(product: Product) -> int:
     if not shares_columns(product):
         return 1
     rows = (product.shape.rows or (1,))[-1]
-    turns = -(-rows // ROWS_TOGETHER)
-    return -(-rows // turns)
+    turns = max(1, -(-rows // ROWS_TOGETHER))
+    return max(1, -(-rows // turns))
 
 
 def _add_rows(product: Product, batch: Index, rows: list[Index]) -> None:

@@ -142,46 +142,70 @@ class Packer:
 
     def left_in_place(self, batch: Index) -> Panels | None:
         """The left matrix where it is plain memory in constant steps: no padding, no conversion."""
-        steps = self._steps(
-            self._m, self._k, lambda i, k: self._product.lhs(batch, self.row(i), self._depth(k))
+        found = self._steps(
+            (self._m, self._k), lambda i, k: self._product.lhs(batch, self.row(i), self._depth(k))
         )
-        if steps is None or self._m < self._rows:
+        if found is None or self._m < self._rows:
             return None
-        buffer, row_step, depth_step = steps
+        buffer, (row_step, depth_step) = found
         if self._group > 1 and (depth_step != 1 or self.depth != self._k):
             return None
 
         def panel(number: Expr) -> Panel:
-            first: Expr = times(number, self._rows)
-            before: Expr = _ZERO
-            if self._m % self._rows:  # the last panel ends at the last row
-                last = index(self._m - self._rows)
-                before = apply("maximum", _ZERO, apply("subtract", first, last))
-                first = apply("minimum", first, last)
+            first, before = _ending_inside(number, self._m, self._rows)
             zero = self._depth(index(0))
             offset = _position(self._product.lhs(batch, self.row(first), zero))
             return Panel(buffer, offset, row_step, depth_step * self._group, before)
 
         return panel
 
+    def left_lines(self, batch: Index) -> Panels | None:
+        """The left matrix where its rows lie along the depth in memory."""
+        return self._lines(
+            (self._m, self._rows),
+            lambda i, k: self._product.lhs(batch, self.row(i), self._depth(k)),
+        )
+
+    def right_lines(self, batch: Index) -> Panels | None:
+        """The right matrix where its columns lie along the depth in memory: `row` and `row_step` of
+        a panel are those of its transpose."""
+        return self._lines(
+            (self._n, self._columns),
+            lambda j, k: self._product.rhs(batch, self._depth(k), self.column(j)),
+        )
+
+    def _lines(
+        self, lines: tuple[int, int], element: Callable[[Expr, Expr], Expr]
+    ) -> Panels | None:
+        """`lines`: how many there are, and how many in a panel; `element`: of which line, where."""
+        found = self._steps((lines[0], self._k), element)
+        if found is None or found[1][1] != 1:
+            return None
+        buffer, (step, _) = found
+
+        def panel(number: Expr) -> Panel:
+            first, before = _ending_inside(number, *lines)
+            return Panel(buffer, _position(element(first, index(0))), step, 1, before)
+
+        return panel
+
     def right_in_place(self, batch: Index) -> Panels | None:
         """The right matrix where it lies in memory in such panels, as weights do."""
-        width, step = self._columns, self._columns * self._group
-        count = -(-self._n // width)
+        width, group = self._columns, self._group
+        step, turns = width * group, self.depth // group
 
-        def element(number: Expr, turn: Expr, place: Expr) -> Expr:
-            """Of panel `number` in group `turn` of the depth."""
-            j, n = delinearize(place, (width, self._group), self._builder.ranges)
+        def element(number: Expr, turn: Expr, j: Expr, n: Expr) -> Expr:
+            """Element `n` of column `j` of panel `number` in group `turn` of the depth."""
             column = self.column(plus(times(number, width), j))
-            return self._product.rhs(batch, self._depth(plus(times(turn, self._group), n)), column)
+            return self._product.rhs(batch, self._depth(plus(times(turn, group), n)), column)
 
-        with self._builder.block(), self._builder.loop(count, "jt") as jt:
-            turns = self.depth // self._group
-            steps = self._steps(turns, step, lambda k, at: element(jt, k, at), also=(jt,))
-        if steps is None or steps[1:] != (step, 1):
+        with self._builder.block(), self._builder.loop(-(-self._n // width), "jt") as jt:
+            extents = turns, width, group
+            found = self._steps(extents, lambda k, j, n: element(jt, k, j, n), also=(jt,))
+        if found is None or found[1] != (step, group, 1 if group > 1 else 0):
             return None
-        zero = index(0)
-        return lambda number: Panel(steps[0], _position(element(number, zero, zero)), step, 1)
+        zero, buffer = index(0), found[0]
+        return lambda number: Panel(buffer, _position(element(number, zero, zero, zero)), step, 1)
 
     def row(self, linear: Expr) -> Index:
         return delinearize(linear, self._product.shape.rows, self._builder.ranges)
@@ -198,24 +222,20 @@ class Packer:
         return delinearize(linear, self._product.shape.depth, self._builder.ranges)
 
     def _steps(
-        self,
-        first: int,
-        second: int,
-        element: Callable[[Expr, Expr], Expr],
-        also: Sequence[Expr] = (),
-    ) -> tuple[Buffer, int, int] | None:
-        """The buffer of elements (a, b), a < first and b < second, and how far apart those are
-        whose a or b differ by one; None where they are computed or the steps differ."""
+        self, extents: Sequence[int], element: Callable[..., Expr], also: Sequence[Expr] = ()
+    ) -> tuple[Buffer, tuple[int, ...]] | None:
+        """The buffer of the elements at indices of these extents, and for each index how far apart
+        those are where it differs by one; None where they are computed or the steps differ."""
         builder = self._builder
-        with builder.block(), builder.loop(first, "a") as a, builder.loop(second, "b") as b:
-            value = element(a, b)
+        with builder.block(), builder.loops(extents, "a") as at:
+            value = element(*at)
             if not isinstance(value, Load):
                 return None
             (place,) = builder.simplify((_position(value),))
         steps = affine(place).terms
-        if not steps.keys() <= {a, b, *also}:
+        if not steps.keys() <= {*at, *also}:
             return None
-        return value.buffer, steps.get(a, 0), steps.get(b, 0)
+        return value.buffer, tuple(steps.get(n, 0) for n in at)
 
     @contextmanager
     def _missing(self, inside: Expr, size: int) -> Iterator[Expr]:
@@ -245,6 +265,17 @@ class Packer:
 
     def _scratch(self, element_type: ElementType, size: int) -> Buffer:
         return self._product.work.new_scratch(element_type, (size,))
+
+
+def _ending_inside(number: Expr, total: int, size: int) -> tuple[Expr, Expr]:
+    """The first line of a panel of `size` of the `total` lines, and how many are in the one before:
+    the last panel ends with the last line."""
+    first = times(number, size)
+    if total % size == 0:
+        return first, _ZERO
+    last = index(total - size)
+    before = apply("maximum", _ZERO, apply("subtract", first, last))
+    return apply("minimum", first, last), before
 
 
 def times(expr: Expr, factor: int) -> Expr:

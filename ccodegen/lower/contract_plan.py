@@ -16,11 +16,12 @@ from ccodegen.lower.contract_loops import (
     depth_is_contiguous,
     shares_columns,
 )
+from ccodegen.lower.contract_rows import contract_in_rows, row_tile
 from ccodegen.lower.contract_tiles import contract_in_tiles, right_lies_in_panels
 from ccodegen.lower.job import Work
 from ccodegen.lower.product import Product
 from ccodegen.ops.contraction import accumulator_type
-from ccodegen.ops.register_tile import RegisterTile, register_tile
+from ccodegen.ops.register_tile import RegisterTile, panel_types, register_tile
 
 HEROES = ("dot", "convolution")
 
@@ -30,15 +31,29 @@ _LEAST_COLUMNS = 4
 
 def contract_plan(work: Work, hero: Instruction) -> None:
     """Tiles where packing pays; else vectors along what lies side by side in memory."""
+    types = panel_types(hero)
+    if types is None or not _contract_narrow(Product(work, hero, *types)):
+        product = _widened(work, hero)
+        _loops(product)(product)
+
+
+def _widened(work: Work, hero: Instruction) -> Product:
+    """With elements of the accumulator's type."""
     accumulator = accumulator_type(hero)
-    product = Product(work, hero, accumulator, accumulator)
-    tile = register_tile(hero, work.job.target)
-    if tile is not None:
-        tiled = Product(work, hero, tile.left, tile.right)
-        if not _share_enough(product, tile) or right_lies_in_panels(tiled, tile):
-            contract_in_tiles(tiled, tile)
-            return
-    _loops(product)(product)
+    return Product(work, hero, accumulator, accumulator)
+
+
+def _contract_narrow(product: Product) -> bool:
+    """Contracts by a function over elements as narrow as they are, if one is best."""
+    rows = row_tile(product)
+    if rows is not None:
+        contract_in_rows(product, rows)
+        return True
+    tile = register_tile(product.hero, product.work.job.target)
+    if tile is None or _share_enough(product, tile):
+        return False
+    contract_in_tiles(product, tile)
+    return True
 
 
 def _share_enough(product: Product, tile: RegisterTile) -> bool:
@@ -46,7 +61,9 @@ def _share_enough(product: Product, tile: RegisterTile) -> bool:
     to pack it takes longer then."""
     if product.shape.sizes[0] > ROWS_TOGETHER or tile.group > 1:
         return False
-    return _loops(product) is contract_in_columns and shares_columns(product)
+    widened = _widened(product.work, product.hero)
+    shared = _loops(widened) is contract_in_columns and shares_columns(widened)
+    return shared and not right_lies_in_panels(product, tile)
 
 
 def _loops(product: Product) -> Callable[[Product], None]:

@@ -92,7 +92,7 @@ class _Tiles:
 
     def _call(self, sums: Buffer, left: Panel, right: Panel) -> CallC:
         """tile(sums, lhs, rhs, lhs offset, step per row, step along depth, rhs offset, depth)."""
-        name, depth = self._tile.function, index(self._packer.depth)
+        name, depth = self._tile.function("tile"), index(self._packer.depth)
         steps = (index(left.row_step), index(left.column_step))
         scalars = self._builder.simplify((left.offset, *steps, right.offset, depth))
         return CallC(name, f"{name}.h", (sums, left.buffer, right.buffer), scalars)

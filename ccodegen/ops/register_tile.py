@@ -48,17 +48,16 @@ class RegisterTile:
         """How many elements of the depth lie side by side in panels."""
         return self.sums.bytes // self.left.bytes
 
-    @property
-    def function(self) -> str:
-        """The C function that computes a tile."""
+    def function(self, family: str) -> str:
+        """The C function of that family that computes a tile."""
         kind = self.left.text if self.group == 1 else f"{self.left.text}_{self.right.text}"
-        return f"ccg_tile_{kind}_{self.rows}x{self.columns}"
+        return f"ccg_{family}_{kind}_{self.rows}x{self.columns}"
 
 
 def register_tile(hero: Instruction, target: Target) -> RegisterTile | None:
     """The tile of a dot or convolution; None where loops without packing are better."""
     m, n, k = contraction(hero).sizes
-    types = _panel_types(hero)
+    types = panel_types(hero)
     if types is None or m * n * k < _LEAST_WORK:
         return None
     if m < _LEAST_ROWS or n < _LEAST_COLUMNS or k < _LEAST_DEPTH:
@@ -74,7 +73,7 @@ def register_tile(hero: Instruction, target: Target) -> RegisterTile | None:
     return RegisterTile(_evenly(m, rows), _narrowed(n, columns), *types)
 
 
-def _panel_types(hero: Instruction) -> tuple[ElementType, ElementType] | None:
+def panel_types(hero: Instruction) -> tuple[ElementType, ElementType] | None:
     """What the elements of both matrices are converted to, to be multiplied; None where no tile
     can."""
     accumulator = accumulator_type(hero)

@@ -19,6 +19,12 @@ def test_rows_are_added_up_together(
     assert not functions(built) and not built.program.arena_size
 
 
+@pytest.mark.parametrize("sizes", [(0, 9, 40), (3, 0, 40), (3, 9, 0)])
+def test_nothing(sizes: tuple[int, int, int]) -> None:
+    for order in "kn", "nk":
+        check(module_of(dense(*sizes, order)))
+
+
 @pytest.mark.parametrize(("rows", "few"), [(8, True), (9, False)])
 def test_many_rows_are_worth_packing_for(rows: int, few: bool) -> None:
     assert bool(functions(check(module_of(dense(rows, 61, 67, "kn"))))) is not few

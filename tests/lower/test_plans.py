@@ -161,7 +161,9 @@ KERNELS = {
       r = f32[40,32] reverse(x), dimensions={1}
       ROOT d = f32[40,24] dot(r, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}""",
     "few rows: columns": dense(2, 9, 37, "kn"),
-    "few columns: lanes": dense(5, 35, 3, "nk"),
+    "few columns: rows": dense(5, 35, 3, "nk"),
+    "vectors: lanes": """x = f32[70] parameter(0)  y = f32[70] parameter(1)
+      ROOT d = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}""",
     "plain": dense(3, 5, 2, "kn"),
     "integers": dense(9, 16, 8, "kn", "s32"),
     "halves": dense(4, 12, 8, "kn", "bf16"),
@@ -200,7 +202,8 @@ def test_every_form_of_contraction_is_taken() -> None:
     assert calls_tiles(compiled("tiles over what is packed"))
     assert calls_tiles(compiled("tiles over reversed rows"))
     assert calls_tiles(compiled("convolution in tiles"))
-    for name in ("few rows: columns", "few columns: lanes", "plain", "integers"):
+    assert calls_tiles(compiled("few columns: rows"))
+    for name in ("few rows: columns", "vectors: lanes", "plain", "integers"):
         assert not calls_tiles(compiled(name)), name
 
 

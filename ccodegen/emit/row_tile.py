@@ -1,0 +1,72 @@
+"""Writes the headers of row tiles: products of some rows with some rows, all read along memory.
+
+The name says it all: ccg_rows_f32_2x4.h has `ccg_rows_f32_2x4(sums, lhs, rhs, lhs_offset, row_step,
+rhs_offset, column_step, depth)` for 2 rows of the left and 4 of the right matrix;
+ccg_rows_s8_u8_2x4 has u32 sums of products of s8 and u8.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ccodegen.emit.render import render
+from ccodegen.emit.tile import NARROW_TYPES, TYPES
+from ccodegen.support.errors import InternalError
+
+_NAME = re.compile(r"(ccg_rows_(f32|f64|s16_s16|[su]8_[su]8)_([1-8])x([1-8]))\.h")
+
+
+@dataclass(frozen=True)
+class _View:
+    """`accumulators`: their names by row and column. `excesses`, by column, is what is to be
+    subtracted from them; `dot`: the function that adds products of several narrow elements; `flip`:
+    the constant that it asks for, if it does."""
+
+    name: str
+    guard: str
+    rows: int
+    columns: int
+    size: int
+    type: str
+    left: str
+    right: str
+    vector: str
+    dot: str
+    flip: str
+    accumulators: tuple[tuple[str, ...], ...]
+    loaded: tuple[str, ...]
+    excesses: tuple[str, ...]
+
+
+def is_row_tile(name: str) -> bool:
+    """Whether a header of this name is one of a row tile."""
+    return _NAME.fullmatch(name) is not None
+
+
+def header_text(name: str) -> str:
+    """The header of this name, as C99 that uses vector extensions where there are."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise InternalError(f"{name} is no header of a row tile")
+    function, kind, rows, columns = match[1], match[2], int(match[3]), int(match[4])
+    plain = kind in TYPES
+    left, right = (kind, kind) if plain else kind.split("_")
+    c_types = {**TYPES, **NARROW_TYPES}
+    view = _View(
+        name=function,
+        guard=f"{function.upper()}_H",
+        rows=rows,
+        columns=columns,
+        size=rows * columns,
+        type=TYPES[kind][0] if plain else "uint32_t",
+        left=c_types[left][0],
+        right=c_types[right][0],
+        vector=kind if plain else "u32",
+        dot="" if plain else f"ccg_dot_{kind}",
+        flip=f"CCG_FLIP_{kind}" if left in ("s8", "u8") else "",
+        accumulators=tuple(tuple(f"c{i}_{j}" for j in range(columns)) for i in range(rows)),
+        loaded=tuple(f"b{j}" for j in range(columns)),
+        excesses=tuple(f"excess{j}" for j in range(columns)),
+    )
+    return render("row_tile.h.j2", view)

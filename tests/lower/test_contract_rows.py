@@ -1,0 +1,45 @@
+"""Contractions of few rows or columns along the depth: nothing is packed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lower.test_contract_tiles import functions
+from tests.lower.test_weights import dense
+from tests.three_ways import check, module_of
+
+
+@pytest.mark.parametrize("types", ["f32 f32 f32", "f64 f64 f64", "s8 s8 s32", "s16 s16 s32"])
+@pytest.mark.parametrize(
+    "sizes",
+    [(1, 67, 13), (2, 64, 6), (3, 50, 17), (7, 131, 9), (8, 99, 97), (23, 51, 1), (9, 47, 5)],
+)
+def test_sizes(sizes: tuple[int, int, int], types: str) -> None:
+    (function,) = functions(check(module_of(dense(*sizes, "nk", types))))
+    assert function.startswith("ccg_rows_")
+
+
+@pytest.mark.parametrize(("types", "used"), [("f32 f32 f32", False), ("u8 s8 s32", True)])
+def test_strict_mode_keeps_the_order_of_floats(types: str, used: bool) -> None:
+    built = check(module_of(dense(2, 70, 9, "nk", types)), strict=True)
+    assert bool(functions(built)) is used
+
+
+@pytest.mark.parametrize(
+    ("sizes", "order"),
+    [((1, 100, 1), "nk"), ((2, 5, 60), "nk"), ((9, 40, 9), "nk"), ((2, 40, 9), "kn")],
+)
+def test_where_another_form_is_better(sizes: tuple[int, int, int], order: str) -> None:
+    used = functions(check(module_of(dense(*sizes, order))))
+    assert not any(function.startswith("ccg_rows_") for function in used)
+
+
+def test_batch_and_two_depths_and_what_is_fused() -> None:
+    check(
+        module_of("""ENTRY e { x = f32[3,5,9,7] parameter(0)  y = f32[3,16,9,7] parameter(1)
+  b = f32[16] parameter(2)
+  d = f32[3,5,16] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0},
+    lhs_contracting_dims={2,3}, rhs_contracting_dims={2,3}
+  c = f32[3,5,16] broadcast(b), dimensions={2}
+  ROOT r = f32[3,5,16] multiply(d, c) }""")
+    )
