@@ -143,7 +143,9 @@ class Packer:
     def left_in_place(self, batch: Index) -> Panels | None:
         """The left matrix where it is plain memory in constant steps: no padding, no conversion."""
         found = self._steps(
-            (self._m, self._k), lambda i, k: self._product.lhs(batch, self.row(i), self._depth(k))
+            (self._m, self._k),
+            lambda i, k: self._product.lhs(batch, self.row(i), self._depth(k)),
+            known=batch,
         )
         if found is None or self._m < self._rows:
             return None
@@ -164,6 +166,7 @@ class Packer:
         return self._lines(
             (self._m, self._rows),
             lambda i, k: self._product.lhs(batch, self.row(i), self._depth(k)),
+            batch,
         )
 
     def right_lines(self, batch: Index) -> Panels | None:
@@ -172,13 +175,14 @@ class Packer:
         return self._lines(
             (self._n, self._columns),
             lambda j, k: self._product.rhs(batch, self._depth(k), self.column(j)),
+            batch,
         )
 
     def _lines(
-        self, lines: tuple[int, int], element: Callable[[Expr, Expr], Expr]
+        self, lines: tuple[int, int], element: Callable[[Expr, Expr], Expr], batch: Index
     ) -> Panels | None:
         """`lines`: how many there are, and how many in a panel; `element`: of which line, where."""
-        found = self._steps((lines[0], self._k), element)
+        found = self._steps((lines[0], self._k), element, known=batch)
         if found is None or found[1][1] != 1:
             return None
         buffer, (step, _) = found
@@ -201,7 +205,7 @@ class Packer:
 
         with self._builder.block(), self._builder.loop(-(-self._n // width), "jt") as jt:
             extents = turns, width, group
-            found = self._steps(extents, lambda k, j, n: element(jt, k, j, n), also=(jt,))
+            found = self._steps(extents, lambda k, j, n: element(jt, k, j, n), (jt, *batch))
         if found is None or found[1] != (step, group, 1 if group > 1 else 0):
             return None
         zero, buffer = index(0), found[0]
@@ -222,10 +226,11 @@ class Packer:
         return delinearize(linear, self._product.shape.depth, self._builder.ranges)
 
     def _steps(
-        self, extents: Sequence[int], element: Callable[..., Expr], also: Sequence[Expr] = ()
+        self, extents: Sequence[int], element: Callable[..., Expr], known: Sequence[Expr]
     ) -> tuple[Buffer, tuple[int, ...]] | None:
         """The buffer of the elements at indices of these extents, and for each index how far apart
-        those are where it differs by one; None where they are computed or the steps differ."""
+        those are where it differs by one; None where they are computed or the steps differ.
+        `known`: what else the place may depend on."""
         builder = self._builder
         with builder.block(), builder.loops(extents, "a") as at:
             value = element(*at)
@@ -233,7 +238,7 @@ class Packer:
                 return None
             (place,) = builder.simplify((_position(value),))
         steps = affine(place).terms
-        if not steps.keys() <= {*at, *also}:
+        if not steps.keys() <= {*at, *known}:
             return None
         return value.buffer, tuple(steps.get(n, 0) for n in at)
 

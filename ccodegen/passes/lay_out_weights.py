@@ -50,7 +50,8 @@ def _laid_out(
         order = _matrix_order(shape)
         if order is None:
             return new
-        panels = _packed(new.operands[1], order, math.prod(shape.columns), tile)
+        sizes = math.prod(shape.batch), math.prod(shape.depth), math.prod(shape.columns)
+        panels = _packed(new.operands[1], order, sizes, tile)
         return replace(new, operands=(new.operands[0], panels, *new.operands[2:]))
 
     return rewrite_with_old(computation, visit, callees)
@@ -67,14 +68,13 @@ def _tile_of_weights(hero: Instruction, target: Target) -> RegisterTile | None:
 
 
 def _matrix_order(shape: Contraction) -> tuple[int, ...] | None:
-    """The dimensions of operand 1 as a matrix depth × columns has them; None where they are no
-    such matrix: several batches, or read backwards."""
-    if math.prod(shape.batch) != 1:
-        return None
-    axes = [Var(f"a{n}") for n in range(len(shape.depth) + len(shape.columns))]
-    depth, column = axes[: len(shape.depth)], axes[len(shape.depth) :]
-    zeros = tuple(index(0) for _ in shape.batch)
-    _, place = shape.rhs_index(zeros, tuple(depth), tuple(column))
+    """The dimensions of operand 1 as matrices batch × depth × columns have them; None where they
+    are no such matrices, as they are read backwards."""
+    depth = tuple(Var(f"k{n}") for n in range(len(shape.depth)))
+    column = tuple(Var(f"n{n}") for n in range(len(shape.columns)))
+    batch = tuple(Var(f"b{n}") if size != 1 else index(0) for n, size in enumerate(shape.batch))
+    axes = (*(b for b in batch if isinstance(b, Var)), *depth, *column)
+    _, place = shape.rhs_index(batch, depth, column)
     found = [simplify_index(part, {}) for part in place]
     if not set(axes) <= set(found):
         return None
@@ -83,21 +83,22 @@ def _matrix_order(shape: Contraction) -> tuple[int, ...] | None:
 
 
 def _packed(
-    weights: Instruction, order: Sequence[int], columns: int, tile: RegisterTile
+    weights: Instruction, order: Sequence[int], sizes: tuple[int, int, int], tile: RegisterTile
 ) -> Instruction:
     """The weights as ops on a constant of panels: in each the groups of the depth, in those the
-    columns, in those the elements."""
+    columns, in those the elements. `sizes`: batch, depth and columns."""
     assert isinstance(weights.attributes, Constant)
-    array = weights.attributes.literal.array
-    ordered = array.transpose(order)
-    matrix = ordered.reshape(-1, columns)
-    depth, width, group = len(matrix), tile.columns, tile.group
-    padded = np.pad(matrix, ((0, -depth % group), (0, -columns % width)))
-    parts = padded.reshape(len(padded) // group, group, padded.shape[1] // width, width)
-    panels = np.ascontiguousarray(parts.transpose(2, 0, 3, 1))
-    packed = constant(weights, panels.reshape(*panels.shape[:2], width * group))
+    ordered = weights.attributes.literal.array.transpose(order)
+    batch, depth, columns = sizes
+    width, group = tile.columns, tile.group
+    padded = np.pad(ordered.reshape(sizes), ((0, 0), (0, -depth % group), (0, -columns % width)))
+    turns, count = padded.shape[1] // group, padded.shape[2] // width
+    parts = padded.reshape(batch, turns, group, count, width)
+    panels = np.ascontiguousarray(parts.transpose(0, 3, 1, 4, 2))
+    packed = constant(weights, panels.reshape(batch * count, turns, width * group))
     groups = reshape(weights, packed, panels.shape)
-    lines = reshape(weights, transpose(weights, groups, (1, 3, 0, 2)), padded.shape)
-    whole = SliceDimension(0, depth, 1), SliceDimension(0, columns, 1)
+    first = 1 if batch == 1 else 0  # else the last columns' places were not simple
+    lines = reshape(weights, transpose(weights, groups, (0, 2, 4, 1, 3)), padded.shape[first:])
+    whole = [SliceDimension(0, size) for size in sizes[first:]]
     kept = reshape(weights, slice_of(weights, lines, whole), ordered.shape)
     return transpose(weights, kept, tuple(int(d) for d in np.argsort(order)))

@@ -35,7 +35,7 @@ _Sums: TypeAlias = Callable[[Sequence[Instruction]], list[Instruction]]
 _OUT, _IN = 2, 4  # places of a tile along a dimension
 
 # Prices in floating-point operations of a matrix product, by measurement.
-_PRICE_OF_WEIGHT = 28  # packed in each call
+_PRICE_OF_WEIGHT = 10
 _PRICE_OF_ELEMENT, _PRICE_BEYOND_CACHE = 26, 70  # written and read once more
 _CACHE = 8 << 20  # bytes
 _LEAST_GAIN = 1.2

@@ -131,3 +131,18 @@ def test_shares_for_threads(rows: int, columns: int, bound: bool) -> None:
     target = plain_target()
     target = replace(target, machine=replace(target.machine, threads=3))
     check(with_weights(text) if bound else text, target=target)
+
+
+@MODES
+@pytest.mark.parametrize("order", ["bkn", "nbk", "kbn"])
+def test_a_batch_of_matrices(order: str, strict: bool) -> None:
+    """Both matrices are read where they lie, in each of the batches."""
+    sizes = {"b": 3, "k": 37, "n": 40}
+    built = check(
+        with_weights(f"""ENTRY e {{ x = f32[3,7,9,37] parameter(0)
+  w = f32[{",".join(str(sizes[c]) for c in order)}] parameter(1)
+  ROOT d = f32[3,7,9,40] dot(x, w), lhs_batch_dims={{0}}, lhs_contracting_dims={{3}},
+    rhs_batch_dims={{{order.index("b")}}}, rhs_contracting_dims={{{order.index("k")}}} }}"""),
+        strict=strict,
+    )
+    assert constants(built) == [(15, 37, 8)] and not built.program.arena_size
