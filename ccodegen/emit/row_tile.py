@@ -1,8 +1,8 @@
 """Writes the headers of row tiles: products of some rows with some rows, all read along memory.
 
-The name says it all: ccg_rows_f32_2x4.h has `ccg_rows_f32_2x4(sums, lhs, rhs, lhs_offset, row_step,
-rhs_offset, column_step, depth)` for 2 rows of the left and 4 of the right matrix;
-ccg_rows_s8_u8_2x4 has u32 sums of products of s8 and u8.
+The name says it all: ccg_rows_f32_2x4x16.h has `ccg_rows_f32_2x4x16(sums, lhs, rhs, lhs_offset,
+row_step, rhs_offset, column_step, depth)` for 2 rows of the left and 4 of the right matrix, each
+sum in 16 lanes: those fix its order. ccg_rows_s8_u8_2x4 has u32 sums of products of s8 and u8.
 """
 
 from __future__ import annotations
@@ -14,20 +14,27 @@ from ccodegen.emit.render import render
 from ccodegen.emit.tile import NARROW_TYPES, TYPES
 from ccodegen.support.errors import InternalError
 
-_NAME = re.compile(r"(ccg_rows_(f32|f64|s16_s16|[su]8_[su]8)_([1-8])x([1-8]))\.h")
+_FLOATS = r"f32|f64"
+_INTEGERS = r"s16_s16|[su]8_[su]8"
+_SIZES = r"_([1-8])x([1-8])"
+_NAME = re.compile(rf"(ccg_rows_(?:({_FLOATS}){_SIZES}x(2|4|8|16)|({_INTEGERS}){_SIZES}))\.h")
+_PART = 16  # bytes of lanes that are added up one after the other in the end
 
 
 @dataclass(frozen=True)
 class _View:
-    """`accumulators`: their names by row and column. `excesses`, by column, is what is to be
-    subtracted from them; `dot`: the function that adds products of several narrow elements; `flip`:
-    the constant that it asks for, if it does."""
+    """`lanes` of a sum, 0 where its order does not matter, in vectors of so many `bytes`; `part`:
+    lanes added up last. `accumulators`: their names by row and column; `excesses`, by column, is
+    what is to be subtracted from them. `dot`: the function that adds products of several narrow
+    elements; `flip`: the constant that it asks for, if it does."""
 
     name: str
     guard: str
     rows: int
     columns: int
-    size: int
+    lanes: int
+    part: int
+    bytes: int
     type: str
     left: str
     right: str
@@ -49,8 +56,11 @@ def header_text(name: str) -> str:
     match = _NAME.fullmatch(name)
     if match is None:
         raise InternalError(f"{name} is no header of a row tile")
-    function, kind, rows, columns = match[1], match[2], int(match[3]), int(match[4])
+    function, kind = match[1], match[2] or match[6]
+    rows, columns = (int(match[n] or match[n + 4]) for n in (3, 4))
     plain = kind in TYPES
+    lanes = int(match[5] or 0)
+    size = TYPES[kind][1] if plain else 1
     left, right = (kind, kind) if plain else kind.split("_")
     c_types = {**TYPES, **NARROW_TYPES}
     view = _View(
@@ -58,7 +68,9 @@ def header_text(name: str) -> str:
         guard=f"{function.upper()}_H",
         rows=rows,
         columns=columns,
-        size=rows * columns,
+        lanes=lanes,
+        part=min(lanes, _PART // size),
+        bytes=lanes * size,
         type=TYPES[kind][0] if plain else "uint32_t",
         left=c_types[left][0],
         right=c_types[right][0],

@@ -17,7 +17,9 @@ Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
 Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 """Of arrays, which it changes in place, and scalars."""
 
-_TILE = re.compile(r"ccg_(tile|rows)_[a-z]\w+_(\d+)x(\d+)")
+_TILE = re.compile(r"ccg_tile_[a-z]\w+_(\d+)x(\d+)")
+_ROWS = re.compile(r"ccg_rows_[a-z]\w+_(\d+)x(\d+)(?:x(\d+))?")
+_PART = 16  # bytes of lanes that are added up last
 
 
 _ADDED: dict[str, Callable[..., Any]] = {}
@@ -33,13 +35,14 @@ def effect_of(call: CallC) -> Effect:
     function = call.function
     if function in _ADDED:
         return functools.partial(_added, _ADDED[function], call.writes)
+    if match := _ROWS.fullmatch(function):
+        return _rows(int(match[1]), int(match[2]), int(match[3] or 1))
     match = _TILE.fullmatch(function)
     if match is None and c_routine.is_routine(function):
         return functools.partial(c_routine.call, function)
     if match is None:
         raise InternalError(f"the interpreter does not know the function {function}")
-    kind = _tile if match[1] == "tile" else _rows
-    return kind(int(match[2]), int(match[3]))
+    return _tile(int(match[1]), int(match[2]))
 
 
 def _added(
@@ -69,17 +72,23 @@ def _tile(rows: int, columns: int) -> Effect:
     return effect
 
 
-def _rows(rows: int, columns: int) -> Effect:
-    """sums = lhs · rhsᵀ; see emit/row_tile.py for the arguments."""
+def _rows(rows: int, columns: int, lanes: int) -> Effect:
+    """sums = lhs · rhsᵀ, each in so many lanes; see emit/row_tile.py for the arguments."""
 
     def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
         sums, lhs, rhs = (a.reshape(-1) for a in arrays)
         offset, row_step, rhs_offset, column_step, depth = map(int, scalars)
-        total = np.zeros((rows, columns), sums.dtype)
+        parts = np.zeros((lanes, rows, columns), sums.dtype)
         for k in range(depth):
             left = lhs[offset + np.arange(rows) * row_step + k].astype(sums.dtype)
             right = rhs[rhs_offset + np.arange(columns) * column_step + k].astype(sums.dtype)
-            total += left[:, None] * right[None, :]
-        sums[:] = total.reshape(-1)
+            is_whole = k < depth - depth % lanes
+            parts[k % lanes if is_whole else k - depth + lanes] += left[:, None] * right[None, :]
+        last = min(lanes, max(1, _PART // sums.itemsize))
+        for n in range(last, lanes):
+            parts[n % last] += parts[n]
+        for n in range(1, last):
+            parts[0] += parts[n]
+        sums[:] = parts[0].reshape(-1)
 
     return effect

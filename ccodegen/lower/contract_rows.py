@@ -73,6 +73,8 @@ def _sums(product: Product, tile: RegisterTile, left: Panel, right: Panel) -> Bu
     builder = product.work.builder
     sums = builder.local(tile.sums, (tile.rows * tile.columns,), "sums")
     name, depth = tile.function("rows"), index(product.shape.sizes[2])
+    if tile.left.is_float:
+        name += f"x{product.work.job.target.machine.vector_elements(tile.left.bytes)}"
     scalars = (left.offset, index(left.row_step), right.offset, index(right.row_step), depth)
     buffers = (sums, left.buffer, right.buffer)
     builder.emit(CallC(name, f"{name}.h", buffers, builder.simplify(scalars)))
