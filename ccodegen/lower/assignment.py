@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ccodegen.lower.liveness import Life
+
+_ATTEMPTS = 6
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,26 @@ def assign(blocks: Sequence[Block], alignment: int) -> Assignment:
     bound = lower_bound(blocks, alignment)
     best: Assignment | None = None
     for order in orders:
-        offsets = _place(sorted(blocks, key=order), alignment)
-        size = max((offsets[b.owner] + _rounded(b.bytes, alignment) for b in blocks), default=0)
-        if best is None or size < best.size:
-            best = Assignment(offsets, size, bound)
-        if best.size == bound:
-            break
+        for offsets, size in _attempts(sorted(blocks, key=order), alignment):
+            if best is None or size < best.size:
+                best = Assignment(offsets, size, bound)
+            if best.size == bound:
+                return best
     assert best is not None
     return best
+
+
+def _attempts(
+    ordered: list[Block], alignment: int
+) -> Iterator[tuple[dict[Hashable, int], int]]:
+    """Places and their size: in this order first, then with what came to lie at the end before all
+    others."""
+    for _ in range(_ATTEMPTS):
+        offsets = _place(ordered, alignment)
+        ends = {b.owner: offsets[b.owner] + _rounded(b.bytes, alignment) for b in ordered}
+        size = max(ends.values(), default=0)
+        yield offsets, size
+        ordered = sorted(ordered, key=lambda b: ends[b.owner] < size)
 
 
 def lower_bound(blocks: Sequence[Block], alignment: int) -> int:
