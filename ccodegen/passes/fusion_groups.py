@@ -278,7 +278,7 @@ class _Decider:
 
     def _joins_sibling(self, reduce: Instruction) -> bool:
         """A reduce joins one over the same rows, where both are made of something as large."""
-        if reduce.op != "reduce":
+        if reduce.op != "reduce" or not isinstance(reduce.shape, ArrayShape):
             return False
         rows = rows_of(reduce)
         for group in self.groups:

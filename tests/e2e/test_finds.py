@@ -371,3 +371,29 @@ def test_rows_of_no_group_in_a_type_without_zero(groups: int) -> None:
     check(text, *given, strict=True)
     got = evaluate(module_of(text), *given)
     assert np.isnan(got.astype(np.float32)).sum() == 3 * (5 - groups)
+
+
+def test_two_reduces_of_several_operands_over_the_same_rows() -> None:
+    """Fusion asked for the one result of a sibling that has two."""
+    check("""
+larger {
+  a = s32[] parameter(0)
+  i = s32[] parameter(1)
+  b = s32[] parameter(2)
+  j = s32[] parameter(3)
+  c = pred[] compare(a, b), direction=GE
+  m = s32[] select(c, a, b)
+  n = s32[] select(c, i, j)
+  ROOT t = (s32[], s32[]) tuple(m, n)
+}
+ENTRY e {
+  x = s32[2,9] parameter(0)
+  n = s32[2,9] negate(x)
+  i = s32[2,9] iota(), iota_dimension=1
+  z = s32[] constant(0)
+  p = (s32[2], s32[2]) reduce(x, i, z, z), dimensions={1}, to_apply=larger
+  q = (s32[2], s32[2]) reduce(n, i, z, z), dimensions={1}, to_apply=larger
+  a = s32[2] get-tuple-element(p), index=1
+  b = s32[2] get-tuple-element(q), index=1
+  ROOT t = (s32[2], s32[2]) tuple(a, b)
+}""")
