@@ -85,7 +85,7 @@ def is_window(value: Instruction, update: Instruction) -> bool:
     target, _, *starts = update.operands
     if value.op == "dynamic-slice":
         return value.operands == (target, *starts)
-    if not isinstance(value.attributes, Slice):
+    if not isinstance(value.attributes, Slice) or value.operands != (target,):
         return False
     places = [uniform(s) for s in starts]
     parts = value.attributes.slice

@@ -397,3 +397,39 @@ ENTRY e {
   b = s32[2] get-tuple-element(q), index=1
   ROOT t = (s32[2], s32[2]) tuple(a, b)
 }""")
+
+
+def test_a_slice_of_a_transpose_beside_an_update() -> None:
+    """It was compared with the window that the update overwrites, which has another rank."""
+    check("""
+ENTRY e {
+  x = s64[2,3,5] parameter(0)
+  u = s64[2,3,4] parameter(1)
+  z = s32[] constant(0)
+  flat = s64[6,5] reshape(x)
+  part = s64[6,4] slice(flat), slice={[0:6], [1:5]}
+  back = s64[2,3,4] reshape(part)
+  sum = s64[2,3,4] add(u, back)
+  ROOT r = s64[2,3,5] dynamic-update-slice(x, sum, z, z, z)
+}""")
+
+
+def test_a_sum_of_what_does_not_count_in_a_type_without_zero() -> None:
+    """Padding was filled with zeros, which f8e8m0fnu has not: the sum was NaN."""
+    check(
+        """
+add {
+  a = f8e8m0fnu[] parameter(0)
+  b = f8e8m0fnu[] parameter(1)
+  ROOT c = f8e8m0fnu[] add(a, b)
+}
+ENTRY e {
+  x = f8e8m0fnu[3,2] parameter(0)
+  n = s32[] parameter(1)
+  init = f8e8m0fnu[] constant(0.25)
+  d = f8e8m0fnu[3,<=2] set-dimension-size(x, n), dimensions={1}
+  ROOT r = f8e8m0fnu[3] reduce(d, init), dimensions={1}, to_apply=add
+}""",
+        np.ones((3, 2), ml_dtypes.float8_e8m0fnu),
+        np.int32(0),
+    )

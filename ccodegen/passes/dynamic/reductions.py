@@ -49,7 +49,8 @@ def neutral_of(computation: Computation, element_type: ElementType) -> Any:
     """What the computation of two scalars does not notice; None where we know no such value."""
     operator = fold.operator_name(computation)
     types = {p.array_shape.element_type for p in computation.parameters}
-    if types != {element_type}:
+    without_zero = element_type is ElementType.F8E8M0FNU and operator == "add"
+    if types != {element_type} or without_zero:
         return None
     if element_type is PRED:
         return {"and": True, "or": False, "xor": False}.get(operator)
