@@ -52,7 +52,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
         body = remove_dead(name_values(body))
         kernel = Kernel(name, kernel.buffers, body, origin)
     body = join_loops(kernel).body
-    if job.target.machine.vector_elements(4) > 1:
+    if job.target.machine.has_vectors:
         body = simplify_body(block_loops(body, fresh))
     body = share_common(hoist(name_starts(mark_loops(body), fresh)), fresh)
     kernel = Kernel(name, kernel.buffers, body, origin)
@@ -109,4 +109,4 @@ def _pays_to_cut(job: Job) -> bool:
     """Whether loops without conditions on indices are worth more code: where they become vectors,
     and not in kernels that are long already."""
     long = any(i.op in HEROES or opdef.get(i.op).lowers_by_nest(i) for i in job.fused)
-    return not long and job.target.machine.vector_elements(4) > 1
+    return not long and job.target.machine.has_vectors

@@ -55,8 +55,7 @@ class Lowered:
 
 def lower(module: Module, options: LowerOptions) -> Lowered:
     """Raises UnsupportedError for an instruction that no plan takes."""
-    doubles = options.target.machine.vector_elements(4) > 1
-    found = plan(module, options.donated, doubles)
+    found = plan(module, options.donated, doubles=options.target.machine.has_vectors)
     steps, life, memory = found.steps, found.life, found.memory
     maker = CallMaker(memory, options.target, options.strict, origins(module))
     made = {step: maker.call(step) for step in walk(steps.steps)}

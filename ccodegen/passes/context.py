@@ -39,5 +39,10 @@ class PassContext:
     folding_limit: int = 64 * 1024
     inlining_limit: int = 1_000_000
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the code is for a target with vectors, as far as that is known."""
+        return self.target is not None and self.target.machine.has_vectors
+
 
 Pass: TypeAlias = Callable[[Module, PassContext], Module]

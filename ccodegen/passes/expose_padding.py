@@ -26,8 +26,7 @@ def expose_padding(module: Module, context: PassContext) -> Module:
     element; the padded copy is read in runs. Not on processors without vectors, which have more
     time than memory, and not where the copy is much larger than the operand.
     """
-    target = context.target
-    if target is None or target.machine.vector_elements(4) == 1:
+    if not context.has_vectors:
         return module
     return rewrite_module(module, _exposed)
 

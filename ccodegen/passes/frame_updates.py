@@ -23,8 +23,7 @@ def frame_updates(module: Module, context: PassContext) -> Module:
     and be copied. Written together with the frame that stays, it need not; a loop then writes from
     one array to another and back. Not on processors without vectors, where loops would not be cut.
     """
-    target = context.target
-    if target is None or target.machine.vector_elements(4) == 1:
+    if not context.has_vectors:
         return module
     return rewrite_module(module, _framed)
 

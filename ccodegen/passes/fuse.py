@@ -24,13 +24,11 @@ def fuse(module: Module, context: PassContext) -> Module:
     Only computations that run as control flow are looked at, not those applied to scalars.
     """
     control = _control_computations(module)
-    target = context.target
-    vectors = target is not None and target.machine.vector_elements(4) > 1
 
     def transform(
         computation: Computation, callees: dict[Computation, Computation]
     ) -> Computation:
-        groups = fusion_groups(computation, vectors) if computation in control else []
+        groups = fusion_groups(computation, context.has_vectors) if computation in control else []
         return _Outliner(computation, groups, callees).run()
 
     return map_computations(module, transform)

@@ -30,8 +30,7 @@ def unzip_narrow(module: Module, context: PassContext) -> Module:
     is computed. The columns of what is computed are computed, those of an array are slices. The
     order in which elements are added stays. Not on processors without vectors.
     """
-    target = context.target
-    if target is None or target.machine.vector_elements(4) == 1:
+    if not context.has_vectors:
         return module
 
     def transform(

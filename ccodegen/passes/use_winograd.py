@@ -48,8 +48,7 @@ def use_winograd(module: Module, context: PassContext) -> Module:
     where a processor has vectors, else memory is short. An infinity may come out as NaN, and errors
     are relative to the largest product: not in strict mode nor for the highest precision.
     """
-    target = context.target
-    if target is None or context.strict or target.machine.vector_elements(4) == 1:
+    if context.strict or not context.has_vectors:
         return module
     return rewrite_module(module, _visit)
 

@@ -58,6 +58,10 @@ class Machine:
     f64: bool = True
     strict: bool = True
 
+    @property
+    def has_vectors(self) -> bool:
+        return self.vector_elements(4) > 1
+
     def vector_elements(self, element_bytes: int) -> int:
         """How many elements a vector register holds: 1 where there are no vectors."""
         has_vectors = self.vector_bytes > 4
