@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from ccodegen.loop.builder import Builder, apply, const
-from ccodegen.loop.ir import Expr
+from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write
 from ccodegen.ops.lowering import NestScope
-from ccodegen.ops.merge_sort import Less, MergeSorter
+from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_sort import Radix, RadixSorter
 from ccodegen.ops.rank_sort import RankSorter
 from ccodegen.support.element_type import ElementType
@@ -39,22 +38,8 @@ class Order:
 
     less: Less
     bits: int = 0
-    key: Callable[[Sequence[Expr]], Expr] | None = None
-    unordered: Callable[[Sequence[Expr]], Expr] | None = None
-
-
-class LineSorter(Protocol):
-    """A stable sort of one line of n elements, which may be emitted in several places."""
-
-    def sort(
-        self,
-        read: Callable[[Expr], Sequence[Expr]],
-        write: Callable[[Expr, Sequence[Expr]], None],
-        kept: int,
-    ) -> None:
-        """Emits write(i, values), in any order, for the `kept` first places i of the sorted line of
-        read(i), which must not read what is written."""
-        ...
+    key: Key | None = None
+    unordered: Key | None = None
 
 
 class GuardedSorter:
@@ -64,19 +49,14 @@ class GuardedSorter:
         self,
         builder: Builder,
         n: int,
-        unordered: Callable[[Sequence[Expr]], Expr],
+        unordered: Key,
         sorter: LineSorter,
         otherwise: LineSorter,
     ) -> None:
         self._builder, self._n, self._unordered = builder, n, unordered
         self._sorter, self._otherwise = sorter, otherwise
 
-    def sort(
-        self,
-        read: Callable[[Expr], Sequence[Expr]],
-        write: Callable[[Expr, Sequence[Expr]], None],
-        kept: int,
-    ) -> None:
+    def sort(self, read: Read, write: Write, kept: int) -> None:
         b = self._builder
         found = b.variable(const(ElementType.U32, 0), "unordered")
         with b.loop(self._n, "i") as i:

@@ -14,9 +14,8 @@ import numpy as np
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import Buffer, Expr
 from ccodegen.ops.fold import Array, Arrays
+from ccodegen.ops.line_sorter import Less, Read, Values, Write
 from ccodegen.support.element_type import ElementType
-
-Less = Callable[[Sequence[Expr], Sequence[Expr]], Expr]
 
 
 def sorting_permutation(values: Arrays, less: Callable[[Arrays, Arrays], Array]) -> Array:
@@ -60,13 +59,7 @@ class MergeSorter:
     def __init__(self, builder: Builder, n: int, lines: Sequence[Buffer], less: Less) -> None:
         self._builder, self._n, self._lines, self._less = builder, n, lines, less
 
-    def sort(
-        self,
-        read: Callable[[Expr], Sequence[Expr]],
-        write: Callable[[Expr, Sequence[Expr]], None],
-        kept: int,
-    ) -> None:
-        """write(i, values) for the `kept` first places i of the sorted line of read(i)."""
+    def sort(self, read: Read, write: Write, kept: int) -> None:
         b = self._builder
         with b.loop(self._n, "i") as i:
             self._store(index(0), i, read(i))
@@ -118,9 +111,9 @@ class MergeSorter:
                 b.store(taken, (), self._less(self._load(source, j), self._load(source, i)))
         return b.load(taken)
 
-    def _load(self, side: Expr, at: Expr) -> list[Expr]:
+    def _load(self, side: Expr, at: Expr) -> Values:
         return [self._builder.load(line, (side, at)) for line in self._lines]
 
-    def _store(self, side: Expr, at: Expr, values: Sequence[Expr]) -> None:
+    def _store(self, side: Expr, at: Expr, values: Values) -> None:
         for line, value in zip(self._lines, values, strict=True):
             self._builder.store(line, (side, at), value)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
+from ccodegen.ops.index import less, plus
 from ccodegen.ops.line_sort import Order, line_sorter
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
@@ -52,7 +53,7 @@ class PartialSorter:
         self._word = ElementType.U32 if bits <= 32 else ElementType.U64
         self._keys, self._places = (scope.scratch(t, (room,)) for t in (self._word, _S32))
         self._best_keys, self._best = (scope.scratch(t, (k,)) for t in (self._word, _S32))
-        by_key = Order(lambda a, b: _less(a[0], b[0]), bits, lambda values: values[0])
+        by_key = Order(lambda a, b: less(a[0], b[0]), bits, lambda values: values[0])
         self._sorter = line_sorter(scope, room, (self._word, _S32), by_key)
 
     def sort(self, key: Callable[[Expr], Expr], write: Callable[[Expr, Expr], None]) -> None:
@@ -62,12 +63,12 @@ class PartialSorter:
         last, count = self._first_candidates(key)
         blocks = -(-(n - k) // block_size)
         with b.loop(blocks, "block") as block:
-            start = b.let(_sum(apply("multiply", block, index(block_size)), index(k)), "start")
+            start = b.let(plus(apply("multiply", block, index(block_size)), index(k)), "start")
             left = apply("subtract", index(n), start)
             length = b.let(apply("minimum", left, index(block_size)), "length")
-            with b.when(_less(self._least(key, start, length), b.load(last))):
+            with b.when(less(self._least(key, start, length), b.load(last))):
                 self._collect(key, start, length, last, count)
-            is_full = _less(index(self._search.room - block_size), b.load(count))
+            is_full = less(index(self._search.room - block_size), b.load(count))
             is_last = apply("compare-eq", block, index(blocks - 1), type=_PRED)
             with b.when(apply("or", is_full, is_last)):
                 self._keep_best(last, count)
@@ -88,7 +89,7 @@ class PartialSorter:
         b = self._builder
         least = b.variable(const(self._word, 2**self._word.bits - 1), "least")
         with b.loop(length, "i") as i:
-            b.store(least, (), apply("minimum", b.load(least), key(_sum(start, i))))
+            b.store(least, (), apply("minimum", b.load(least), key(plus(start, i))))
         return b.load(least)
 
     def _collect(
@@ -103,18 +104,18 @@ class PartialSorter:
         written, but the others are written over."""
         b = self._builder
         with b.loop(length, "i") as i:
-            place = b.let(_sum(start, i), "place")
+            place = b.let(plus(start, i), "place")
             found = b.let(key(place), "found")
             self._put(b.load(count), found, place)
-            is_better = apply("convert", _less(found, b.load(last)), type=INDEX)
-            b.store(count, (), _sum(b.load(count), is_better))
+            is_better = apply("convert", less(found, b.load(last)), type=INDEX)
+            b.store(count, (), plus(b.load(count), is_better))
 
     def _keep_best(self, last: Buffer, count: Buffer) -> None:
         """Sorts the candidates and drops all but the first k."""
         b, greatest = self._builder, const(self._word, 2**self._word.bits - 1)
 
         def read(i: Expr) -> tuple[Expr, Expr]:
-            there = b.let(_less(i, b.load(count)), "there")
+            there = b.let(less(i, b.load(count)), "there")
             return (
                 apply("select", there, b.load(self._keys, (i,)), greatest),
                 apply("select", there, b.load(self._places, (i,)), const(_S32, 0)),
@@ -134,11 +135,3 @@ class PartialSorter:
     def _put(self, at: Expr, key: Expr, place: Expr) -> None:
         self._builder.store(self._keys, (at,), key)
         self._builder.store(self._places, (at,), apply("convert", place, type=_S32))
-
-
-def _less(a: Expr, b: Expr) -> Expr:
-    return apply("compare-lt", a, b, type=_PRED)
-
-
-def _sum(a: Expr, b: Expr) -> Expr:
-    return apply("add", a, b)

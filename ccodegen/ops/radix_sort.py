@@ -6,16 +6,15 @@ its digit's next one goes, and is left out where all elements have the same digi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
+from ccodegen.ops.line_sorter import Key, Read, Values, Write
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
-
-Values = Sequence[Expr]
 
 _U32 = ElementType.U32
 _BLOCK = 256  # elements whose digits are computed together, in a loop without dependences
@@ -54,20 +53,14 @@ class RadixSorter:
         scope: NestScope,
         n: int,
         lines: Sequence[Buffer],
-        key: Callable[[Values], Expr],
+        key: Key,
         radix: Radix,
     ) -> None:
         self._builder: Builder = scope.builder
         self._n, self._lines, self._key, self._radix = n, lines, key, radix
         self._counts = scope.scratch(_U32, (radix.passes, radix.counters))
 
-    def sort(
-        self,
-        read: Callable[[Expr], Values],
-        write: Callable[[Expr, Values], None],
-        kept: int,
-    ) -> None:
-        """write(i, values) for the `kept` first places i of the sorted line of read(i)."""
+    def sort(self, read: Read, write: Write, kept: int) -> None:
         b = self._builder
         keys = b.local(self._radix.word, (_BLOCK,), "keys")
         self._count_digits(read, keys)
@@ -80,7 +73,7 @@ class RadixSorter:
         with b.loop(kept, "i") as i:
             write(i, self._load(b.load(side), i))
 
-    def _count_digits(self, read: Callable[[Expr], Values], keys: Buffer) -> None:
+    def _count_digits(self, read: Read, keys: Buffer) -> None:
         """Also puts what is read into the lines."""
         b, passes = self._builder, range(self._radix.passes)
         with b.loops((self._radix.passes, self._radix.counters), "d") as at:

@@ -5,13 +5,10 @@ All keys are compared with each other, some at a time and without branches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from ccodegen.loop.builder import Builder, apply, const, index, vector_kind
 from ccodegen.loop.ir import INDEX, Buffer, Expr
+from ccodegen.ops.line_sorter import Key, Read, Write
 from ccodegen.support.element_type import ElementType
-
-Values = Sequence[Expr]
 
 _PRED = ElementType.PRED
 _LANES = 4  # keys are compared with so many others at least
@@ -20,18 +17,10 @@ _LANES = 4  # keys are compared with so many others at least
 class RankSorter:
     """Emits the sort of one line of `n` elements. `key(values)`: an unsigned integer `word`."""
 
-    def __init__(
-        self, builder: Builder, n: int, word: ElementType, key: Callable[[Values], Expr]
-    ) -> None:
+    def __init__(self, builder: Builder, n: int, word: ElementType, key: Key) -> None:
         self._builder, self._n, self._word, self._key = builder, n, word, key
 
-    def sort(
-        self,
-        read: Callable[[Expr], Values],
-        write: Callable[[Expr, Values], None],
-        kept: int,
-    ) -> None:
-        """write(i, values) for the `kept` first places i of the sorted line of read(i)."""
+    def sort(self, read: Read, write: Write, kept: int) -> None:
         b, n, lanes = self._builder, self._n, -(-self._n // _LANES) * _LANES
         keys = b.local(self._word, (lanes,), "keys")
         ranks = b.local(self._word, (lanes,), "ranks")

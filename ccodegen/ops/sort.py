@@ -16,8 +16,9 @@ from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_leaves
 from ccodegen.ops.line_sort import Order, line_sorter
+from ccodegen.ops.line_sorter import Less, Values
 from ccodegen.ops.lowering import NestScope
-from ccodegen.ops.merge_sort import Less, sorting_permutation
+from ccodegen.ops.merge_sort import sorting_permutation
 from ccodegen.ops.shape_checks import (
     arrays,
     check_scalars,
@@ -78,7 +79,7 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
     outer = list(scope.operands[0].dimensions)
     n = outer.pop(dimension)
 
-    def less(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
+    def less(a: Values, b: Values) -> Expr:
         return call_scalars(scope, attributes.to_apply, _pairs(a, b))[0]
 
     order = _order(scope, less, sort_keys(attributes.to_apply))
@@ -88,7 +89,7 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
         def place(i: Expr) -> Index:
             return (*line[:dimension], i, *line[dimension:])
 
-        def write(i: Expr, sorted_values: Sequence[Expr]) -> None:
+        def write(i: Expr, sorted_values: Values) -> None:
             for result, value in zip(scope.results, sorted_values, strict=True):
                 builder.store(result, place(i), value)
 
