@@ -19,11 +19,11 @@ def restore(target: Target, options: Options) -> HostExecutable | None:
     return None if image is None else executable(image, options.io)
 
 
-def remember(image: Image, target: Target, options: Options) -> Image:
-    """Puts the program into the cache. Returns the one there."""
+def remember(image: Image, target: Target, options: Options) -> Image | None:
+    """Puts the program into the cache. Returns the one there, if it can be read."""
     store, key = Cache(default_directory()), _key(target, options)
     path = store.replace(key, parts(image), lasting=bool(image.constants))
-    return read_image(path) or image
+    return read_image(path)
 
 
 def _key(target: Target, options: Options) -> str:

@@ -17,8 +17,7 @@ import numpy as np
 
 from ccodegen.backend.executable import HostExecutable
 from ccodegen.backend.signature import Signature, Slot
-from ccodegen.backend.stream import arena
-from ccodegen.backend.transfer import LARGE, new_array, padding
+from ccodegen.backend.transfer import LARGE, aligned_bytes, new_array, padding
 from ccodegen.emit.entry import PYTHON_ENTRY
 
 _MOST_SLOTS = 64  # CCG_PYTHON_SLOTS
@@ -79,7 +78,8 @@ def _results(signature: Signature) -> dict[int | None, int] | None:
 
 def _state(executable: HostExecutable, results: dict[int | None, int]) -> _State:
     signature, constants = executable.signature, executable.image.constants
-    memory, count = arena(signature), len(signature.arguments)
+    memory = aligned_bytes(signature.arena_size, signature.alignment)
+    count = len(signature.arguments)
     table = np.array([0] * count + [_address(a) for a in (*constants, memory)], np.uintp)
     order = {slot.parameter: n for n, slot in enumerate(signature.inputs)}
     slots = [_Slot(slot, order, results) for slot in signature.arguments]

@@ -42,11 +42,13 @@ def load(program: Program, target: Target, options: Options | None = None) -> Ho
         machine(target),
         owner,
     )
-    if options.cache and options.key:
-        return executable(remember(image, target, options), options.io)
-    # The caller may write to the arrays that constants came from.
-    own = [np.array(constant) for constant in image.constants]
-    return executable(replace(image, constants=own), options.io)
+    cached = remember(image, target, options) if options.cache and options.key else None
+    return executable(cached or _with_own_constants(image), options.io)
+
+
+def _with_own_constants(image: Image) -> Image:
+    """The caller may write to the arrays that constants came from."""
+    return replace(image, constants=[np.array(constant) for constant in image.constants])
 
 
 def _library(sources: TableSources, target: Target, options: Options) -> tuple[Path, object]:

@@ -8,10 +8,8 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ccodegen.backend.image import Image
-from ccodegen.backend.signature import Signature
+from ccodegen.backend.transfer import aligned_bytes
 from ccodegen.emit.entry import ENTRY, ENTRY_DECLARATION
 from ccodegen.support.errors import InternalError
 from ccodegen.support.hooks import IO
@@ -81,8 +79,9 @@ class _Run:
     """
 
     def __init__(self, image: Image, more: Sequence[Any] = ()) -> None:
-        self.arena = arena(image.signature)
-        first = len(image.signature.arguments)
+        signature = image.signature
+        self.arena = aligned_bytes(signature.arena_size, signature.alignment)
+        first = len(signature.arguments)
         pointers = [*map(ffi().from_buffer, [*image.constants, self.arena]), *more]
         self.table = ffi().new("void *[]", [ffi().NULL] * first + pointers)
 
@@ -106,11 +105,3 @@ class _ThreadState(threading.local):
     @functools.cached_property
     def own(self) -> _Run:
         return _Run(self._image)
-
-
-def arena(signature: Signature) -> np.ndarray[Any, Any]:
-    """Scratch memory of one run: bytes, at an address that is a multiple of the alignment."""
-    size, alignment = signature.arena_size, signature.alignment
-    memory = np.empty(size + alignment, np.uint8)
-    start = -memory.ctypes.data % alignment
-    return memory[start : start + size]

@@ -124,9 +124,14 @@ def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     size = math.prod(shape) * dtype.itemsize
     if size < LARGE:
         return np.empty(shape, dtype)
-    memory = np.empty(size + _LINE, np.uint8)
-    start = -memory.__array_interface__["data"][0] % _LINE
-    return memory[start : start + size].view(dtype).reshape(shape)
+    return aligned_bytes(size, _LINE).view(dtype).reshape(shape)
+
+
+def aligned_bytes(size: int, alignment: int) -> Array:
+    """Memory at an address that is a multiple of `alignment`."""
+    memory = np.empty(size + alignment, np.uint8)
+    start = -memory.__array_interface__["data"][0] % alignment
+    return memory[start : start + size]
 
 
 def _writable(value: Any, slot: Slot, name: str) -> Array:

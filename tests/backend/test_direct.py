@@ -6,7 +6,7 @@ import gc
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import BuiltinFunctionType
 from typing import Any
@@ -32,13 +32,6 @@ NESTED = """ENTRY e { x = f32[2] parameter(0)  a = f32[2] negate(x)  b = (f32[2]
 LONG = """add { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT r = f32[] add(p, q) }
 ENTRY e { x = f32[3000,3000] parameter(0)  z = f32[] constant(0)
   s = f32[3000,3000] tanh(x)  ROOT r = f32[3000] reduce(s, z), dimensions={1}, to_apply=add }"""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CCODEGEN_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 def compiled(text: str, **options: Any) -> ccodegen.Executable:

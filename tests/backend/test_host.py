@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,14 +25,6 @@ from tests.emit import programs
 
 HOST = load("host")
 X = np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        path = tmp_path_factory.mktemp("cache")
-        patch.setenv("CCODEGEN_CACHE_DIR", str(path))
-        yield path
 
 
 def mlp_result(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,6 @@ TEXT = """ENTRY e { x = f32[8] parameter(0)  w = f32[8,2000] parameter(1)
   ROOT t = (f32[2000], f32[8]) tuple(d, x) }"""
 X = np.arange(8, dtype=np.float32)
 W = np.random.default_rng(0).standard_normal((8, 2000)).astype(np.float32)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        path = tmp_path_factory.mktemp("cache")
-        patch.setenv("CCODEGEN_CACHE_DIR", str(path))
-        yield path
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,14 +52,6 @@ PROGRAMS = {
             lhs_contracting_dims={2}, rhs_contracting_dims={1}
     }""",
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        path = tmp_path_factory.mktemp("cache")
-        patch.setenv("CCODEGEN_CACHE_DIR", str(path))
-        yield path
 
 
 def arguments(name: str) -> list[Any]:
