@@ -10,6 +10,7 @@ from ccodegen.emit.lines import indented
 from ccodegen.emit.names import Names, comment
 from ccodegen.emit.types import array_length, memory_type
 from ccodegen.loop.ir import (
+    MOST_UNROLLED,
     Alloc,
     Apply,
     Buffer,
@@ -29,8 +30,6 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.parts import loads, parts
 from ccodegen.loop.rebuild import expressions, written_buffers
 from ccodegen.loop.spelling import c_type
-
-_MOST_UNROLLED = 16
 
 
 class StatementPrinter:
@@ -173,7 +172,7 @@ def _sums(loop: For, buffers: Sequence[Buffer]) -> list[Buffer]:
 
 def _is_short(loop: For) -> bool:
     """Whether compilers unroll the loop and then see those around it as the innermost."""
-    return isinstance(loop.extent, int) and loop.extent <= _MOST_UNROLLED
+    return isinstance(loop.extent, int) and loop.extent <= MOST_UNROLLED
 
 
 def _reads_if(value: Expr) -> bool:

@@ -1,1 +1,1 @@
-"""Ways in: `read.read` takes HLO, StableHLO and JAX objects in all their forms, gives a Module."""
+"""Ways in: `read.read` makes a Module of HLO, StableHLO and JAX objects in all their forms."""

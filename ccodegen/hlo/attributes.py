@@ -72,8 +72,6 @@ class Attributes:
 
     def computations(self) -> tuple[Computation, ...]:
         """The computations called, in field order."""
-        if not self._callee_fields():
-            return ()
         found: list[Computation] = []
         for name, kind in self._callee_fields():
             value = getattr(self, name)

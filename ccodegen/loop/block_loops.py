@@ -66,6 +66,10 @@ class _Nest:
     loops: tuple[tuple[Var, int], ...]
     body: Body
 
+    @property
+    def inner(self) -> Var:
+        return self.loops[-1][0]
+
 
 def _nest(loop: For) -> _Nest | None:
     loops: list[tuple[Var, int]] = []
@@ -82,9 +86,8 @@ def _nest(loop: For) -> _Nest | None:
 def _turned(nest: _Nest) -> tuple[Var, list[Load]] | None:
     """The loop along which some buffers are read, and those loads: where the innermost loop
     writes from element to element and these buffers from line to line."""
-    inner, _ = nest.loops[-1]
     stores = [s for s in nest.body if isinstance(s, Store)]
-    if any(_step(s.indices, inner) != 1 for s in stores):
+    if any(_step(s.indices, nest.inner) != 1 for s in stores):
         return None
     written = written_buffers(nest.body)
     extents = dict(nest.loops[:-1])
@@ -168,9 +171,11 @@ class _Blocks:
 
     def _part(self, ranges: dict[Var, tuple[int, int]]) -> Stmt:
         """The nest as it was over a part of some loops: first turn and number of turns."""
+        starts = {v: start for v, (start, _) in ranges.items()}
         names = {v: Var(self.fresh(stem(v.name))) for v, _ in self.nest.loops}
         values: dict[Var, Expr] = {
-            v: _plus(name, ranges[v][0]) if v in ranges else name for v, name in names.items()
+            v: (affine(name) + affine(Const(INDEX, starts.get(v, 0)))).expr
+            for v, name in names.items()
         }
         body = renamed(self.nest.body, self.fresh, values)
         for v, extent in reversed(self.nest.loops):
@@ -180,16 +185,15 @@ class _Blocks:
 
     def _around(self, body: Body) -> Stmt:
         """The loops that are not blocked."""
-        inner, _ = self.nest.loops[-1]
         for v, extent in reversed(self.nest.loops):
-            if v not in (self.across, inner):
+            if v not in (self.across, self.nest.inner):
                 body = (For(v, extent, body, LoopKind.PARALLEL),)
         return body[0]
 
     def _blocks(self, rows: int, columns: int) -> Body:
         """All whole blocks: the local buffers are filled in the order of the memory that is read,
         then the body runs in the order of the memory that is written."""
-        inner, _ = self.nest.loops[-1]
+        inner = self.nest.inner
         row, column = (Var(self.fresh(stem(v.name))) for v in (self.across, inner))
         firsts = {self.across: row, inner: column}
         body: list[Stmt] = []
@@ -214,8 +218,7 @@ class _Blocks:
 
     def _inside(self) -> dict[Var, Var]:
         """Names for the places in a block."""
-        inner, _ = self.nest.loops[-1]
-        return {v: Var(self.fresh(stem(v.name))) for v in (self.across, inner)}
+        return {v: Var(self.fresh(stem(v.name))) for v in (self.across, self.nest.inner)}
 
     def _values(self, firsts: dict[Var, Var], inside: dict[Var, Var]) -> dict[Var, Expr]:
         return {v: (affine(firsts[v]).scaled(self.size) + affine(inside[v])).expr for v in inside}
@@ -223,8 +226,8 @@ class _Blocks:
     def _place(self, inside: dict[Var, Var]) -> Expr:
         """Where a local buffer has the element that lies in this place of the block: as the body
         wants it. Vectors in memory order that are taken apart later wait for each other."""
-        inner, _ = self.nest.loops[-1]
-        return (affine(inside[self.across]).scaled(self.size) + affine(inside[inner])).expr
+        row, column = affine(inside[self.across]), affine(inside[self.nest.inner])
+        return (row.scaled(self.size) + column).expr
 
     def _loops(self, order: tuple[Var, Var], inside: dict[Var, Var], body: Body) -> Stmt:
         outer, inner = (inside[v] for v in order)
@@ -235,6 +238,3 @@ class _Blocks:
 def _replaced(expr: Expr, values: dict[Var, Expr]) -> Expr:
     return rebuild_expr(expr, lambda e: values.get(e, e) if isinstance(e, Var) else e)
 
-
-def _plus(var: Var, start: int) -> Expr:
-    return Apply("add", (var, Const(INDEX, start)), INDEX) if start else var

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from ccodegen.loop.ir import (
     INDEX,
+    MOST_UNROLLED,
     Alloc,
     Apply,
     Buffer,
@@ -152,7 +153,7 @@ class Builder:
 def vector_kind(extent: int) -> LoopKind:
     """The kind of a loop whose turns are independent. Compilers unroll a short one before they look
     for vectors, if it is not said that its turns are lanes."""
-    return LoopKind.LANES if 4 <= extent <= 16 else LoopKind.VECTOR
+    return LoopKind.LANES if 4 <= extent <= MOST_UNROLLED else LoopKind.VECTOR
 
 
 def index(value: int) -> Const:

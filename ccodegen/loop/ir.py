@@ -66,7 +66,7 @@ class Const:
     value: Any
 
     def __eq__(self, other: object) -> bool:
-        """Of the same bits: 0 is not -0, and a NaN is itself only."""
+        """Of the same bits: 0 is not -0, and a NaN equals itself."""
         if self is other:
             return True
         if not isinstance(other, Const) or self.type is not other.type:
@@ -76,7 +76,8 @@ class Const:
         return bool(self.value == other.value)
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        is_nan = self.value != self.value
+        return 0 if is_nan else hash(self.value)
 
     @property
     def _bits(self) -> bytes:
@@ -122,6 +123,9 @@ class Apply:
 
 Expr: TypeAlias = Const | Var | Load | Apply
 Index: TypeAlias = tuple[Expr, ...]
+
+
+MOST_UNROLLED = 16  # turns of a loop, by C compilers, before they look for vectors
 
 
 class LoopKind(enum.Enum):

@@ -21,6 +21,8 @@ from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import stride_along
+from ccodegen.ops.fold import converted
+from ccodegen.ops.index import plus, times
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.element_type import ElementType
 
@@ -211,6 +213,26 @@ class Packer:
         zero, buffer = index(0), found[0]
         return lambda number: Panel(buffer, _position(element(number, zero, zero, zero)), step, 1)
 
+    def finish(
+        self,
+        place: tuple[Index, Expr, Expr],
+        computed: tuple[Buffer, Panel, Panel],
+        kind: LoopKind = LoopKind.SERIAL,
+    ) -> None:
+        """Hands the sums of a tile to the epilogue; `place`: which batch, row and column of tiles,
+        `kind`: of the loop over columns."""
+        builder, tile = self._builder, self._tile
+        (batch, it, jt), (sums, left, right) = place, computed
+        m, n, _ = self._product.shape.sizes
+        top, start = times(it, tile.rows), times(jt, tile.columns)
+        with builder.loop(self.rest(m, top, tile.rows), "i") as i:
+            row = self.row(plus(top, i))
+            with builder.loop(self.rest(n, start, tile.columns), "j", kind) as j:
+                at = plus(times(plus(left.before, i), tile.columns), plus(right.before, j))
+                column = self.column(plus(start, j))
+                total = converted(Load(sums, builder.simplify((at,))), self._product.type)
+                self._product.finish(batch, row, column, total)
+
     def row(self, linear: Expr) -> Index:
         return delinearize(linear, self._product.shape.rows, self._builder.ranges)
 
@@ -281,14 +303,6 @@ def _ending_inside(number: Expr, total: int, size: int) -> tuple[Expr, Expr]:
     last = index(total - size)
     before = apply("maximum", _ZERO, apply("subtract", first, last))
     return apply("minimum", first, last), before
-
-
-def times(expr: Expr, factor: int) -> Expr:
-    return apply("multiply", expr, index(factor))
-
-
-def plus(a: Expr, b: Expr) -> Expr:
-    return apply("add", a, b)
 
 
 def _position(element: Expr) -> Expr:

@@ -7,10 +7,9 @@ once or twice, and nothing is packed. Sums of floats are not in strict mode's or
 from __future__ import annotations
 
 from ccodegen.loop.builder import index
-from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
-from ccodegen.lower.contract_panels import Packer, Panel, plus, times
+from ccodegen.loop.ir import Buffer, CallC, LoopKind
+from ccodegen.lower.contract_panels import Packer, Panel
 from ccodegen.lower.product import Product
-from ccodegen.ops.fold import converted
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.element_type import ElementType
 
@@ -66,7 +65,7 @@ def contract_in_rows(product: Product, tile: RegisterTile) -> None:
         ):
             it, jt = (second, first) if m <= n else (first, second)
             sums = _sums(product, tile, left(it), right(jt))
-            _finish(product, packer, tile, (batch, it, jt), (sums, left(it), right(jt)))
+            packer.finish((batch, it, jt), (sums, left(it), right(jt)))
 
 
 def _sums(product: Product, tile: RegisterTile, left: Panel, right: Panel) -> Buffer:
@@ -79,23 +78,3 @@ def _sums(product: Product, tile: RegisterTile, left: Panel, right: Panel) -> Bu
     buffers = (sums, left.buffer, right.buffer)
     builder.emit(CallC(name, f"{name}.h", buffers, builder.simplify(scalars)))
     return sums
-
-
-def _finish(
-    product: Product,
-    packer: Packer,
-    tile: RegisterTile,
-    place: tuple[Index, Expr, Expr],
-    computed: tuple[Buffer, Panel, Panel],
-) -> None:
-    """Hands the sums of a tile to the epilogue."""
-    builder = product.work.builder
-    (batch, it, jt), (sums, left, right) = place, computed
-    m, n, _ = product.shape.sizes
-    top, start = times(it, tile.rows), times(jt, tile.columns)
-    with builder.loops(
-        (packer.rest(m, top, tile.rows), packer.rest(n, start, tile.columns)), "i"
-    ) as (i, j):
-        at = plus(times(plus(left.before, i), tile.columns), plus(right.before, j))
-        total = converted(Load(sums, builder.simplify((at,))), product.type)
-        product.finish(batch, packer.row(plus(top, i)), packer.column(plus(start, j)), total)

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ccodegen.loop.builder import index
-from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
-from ccodegen.lower.contract_panels import Packer, Panel, plus, times
+from ccodegen.loop.ir import Buffer, CallC, Expr, Index, LoopKind
+from ccodegen.lower.contract_panels import Packer, Panel
 from ccodegen.lower.product import Product
-from ccodegen.ops.fold import converted
+from ccodegen.ops.index import plus, times
 from ccodegen.ops.register_tile import RegisterTile
 
 # Parts to share among threads: several each, as some cores are slower.
@@ -75,20 +75,9 @@ class _Tiles:
 
     def _compute(self, batch: Index, tile: tuple[Expr, Expr], left: Panel, right: Panel) -> None:
         """Computes one tile of sums and hands each to the epilogue."""
-        it, jt = tile
-        rows, columns = self._tile.rows, self._tile.columns
-        builder, packer = self._builder, self._packer
-        sums = builder.local(self._tile.sums, (rows * columns,), "sums")
-        builder.emit(self._call(sums, left, right))
-        first = times(it, rows)
-        with builder.loop(packer.rest(self._m, first, rows), "i") as i:
-            row = packer.row(plus(first, i))
-            rest = packer.rest(self._n, times(jt, columns), columns)
-            with builder.loop(rest, "j", LoopKind.VECTOR) as j:
-                place = plus(times(plus(left.before, i), columns), j)
-                column = packer.column(plus(times(jt, columns), j))
-                total = converted(Load(sums, builder.simplify((place,))), self._product.type)
-                self._product.finish(batch, row, column, total)
+        sums = self._builder.local(self._tile.sums, (self._tile.rows * self._tile.columns,), "sums")
+        self._builder.emit(self._call(sums, left, right))
+        self._packer.finish((batch, *tile), (sums, left, right), LoopKind.VECTOR)
 
     def _call(self, sums: Buffer, left: Panel, right: Panel) -> CallC:
         """tile(sums, lhs, rhs, lhs offset, step per row, step along depth, rhs offset, depth)."""

@@ -41,8 +41,8 @@ def find_extremum(reduction: Reduction) -> str:
     if reduction.dimensions[dimension] > _MOST_PLACES:
         return ""
     pairs = zip(reduction.inputs, reduction.initial, strict=True)
-    grows = [_counts(i, dimension) and _is_at_most_zero(initial) for i, initial in pairs]
-    return extremum_operator(reduction.attributes.to_apply, grows)
+    grows = (_counts(i, dimension) and _is_at_most_zero(initial) for i, initial in pairs)
+    return extremum_operator(reduction.attributes.to_apply, tuple(grows))
 
 
 def _counts(instruction: Instruction, dimension: int) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction, post_order
+from ccodegen.hlo.literal import Literal
 from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.loop.ir import Buffer, ConstantData, Index, Space
 from ccodegen.lower.elements import Elements
@@ -93,10 +94,10 @@ class Work:
 
     def new_table(self, array: np.ndarray[Any, Any]) -> Buffer:
         """Constant data that the kernel reads; equal arrays are one table."""
-        same = (t for t in self.tables if _is_same(t.array, array))
-        known = next(same, None)
-        if known is not None:
-            return known.buffer
+        literal = Literal(array)
+        for table in self.tables:
+            if Literal(table.array) == literal:
+                return table.buffer
         name = self.builder.fresh("table")
         buffer = Buffer(name, from_dtype(array.dtype), array.shape, Space.CONSTANT)
         self.tables.append(ConstantData(buffer, array))
@@ -118,10 +119,6 @@ class Work:
         value = self.elements.values(output.instruction, at)[output.leaf]
         place = self.elements.load(output.buffer, output.shape.dimensions, at)
         self.builder.store(output.buffer, place.indices, value)
-
-
-def _is_same(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    return (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
 
 
 def _as_large(operand: Instruction, instruction: Instruction) -> bool:

@@ -123,7 +123,7 @@ class _Buffers:
         self._offsets = assignment.offsets
         self._made: dict[Storage, Buffer] = {}
         self._literals: dict[Literal, Buffer] = {}
-        self._tables: dict[tuple[object, ...], Buffer] = {}
+        self._tables: dict[Literal, Buffer] = {}
         self.constants: list[ConstantData] = []
 
     def of(self, storage: Storage) -> Buffer:
@@ -137,10 +137,9 @@ class _Buffers:
 
     def table(self, data: ConstantData) -> Buffer:
         """A kernel's table; equal ones are one."""
-        old = data.buffer
-        key = (old.type, old.dimensions, data.array.tobytes())
+        key = Literal(data.array)
         if key not in self._tables:
-            self._tables[key] = replace(old)
+            self._tables[key] = replace(data.buffer)
             self.constants.append(ConstantData(self._tables[key], data.array))
         return self._tables[key]
 

@@ -7,7 +7,7 @@ but their order, so that trying all orders, equal values, zeros and NaN among th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,7 +24,8 @@ _OF_CONDITIONS = frozenset({"and", "or", "not", "xor"})
 _MOST_CASES = 10**5
 
 
-def extremum_operator(computation: Computation, grows: Sequence[bool]) -> str:
+@lru_cache(maxsize=256)
+def extremum_operator(computation: Computation, grows: tuple[bool, ...]) -> str:
     """`maximum` or `minimum` where that is what the first operand's results are, but for the signs
     of zeros and NaNs, and the others' results are what goes with the first element that has it,
     NaN being equal to NaN; else nothing.

@@ -9,7 +9,7 @@ from typing import Any
 
 from ccodegen.loop.builder import Builder, const
 from ccodegen.loop.builder import index as constant
-from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
+from ccodegen.loop.ir import MOST_UNROLLED, Buffer, Expr, Index, LoopKind
 from ccodegen.ops.butterfly import Complex
 from ccodegen.ops.fold import Array
 from ccodegen.ops.index import less, plus, times
@@ -19,7 +19,6 @@ from ccodegen.ops.workspace import Sink, Source, Workspace
 
 _LONGEST_UNROLLED = 13
 _LONGEST_UNROLLED_WITHOUT_VECTORS = 5
-_MOST_UNROLLED = 16  # turns of a loop, by gcc
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,7 @@ class LoopWorkspace(Workspace):
 def _vector(extent: int) -> LoopKind:
     """A short loop over neighbours is none to be unrolled either: gcc 12 then makes vectors of the
     loop around it, and gets the last ones wrong where lines are transformed in place."""
-    return LoopKind.LANES if extent <= _MOST_UNROLLED else LoopKind.VECTOR
+    return LoopKind.LANES if extent <= MOST_UNROLLED else LoopKind.VECTOR
 
 
 def _expr(row: Any) -> Expr:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import Any
 
 from ccodegen.hlo import opdef
@@ -69,7 +68,7 @@ class InstructionParser:
             definition, wrapped = resolved(definition, operands, shape)
         common = _Common()
         if not is_nested:
-            kinds = sugar_kinds(definition, wrapped) if wrapped else _kinds(definition.opcode)
+            kinds = sugar_kinds(definition, wrapped) if wrapped else definition.attributes.spelled()
             self._attributes(opcode, kinds, values, common)
         with located(cursor.location(opcode_at)):
             if wrapped:
@@ -160,7 +159,7 @@ class InstructionParser:
     def _attributes(
         self,
         opcode: str,
-        kinds: dict[str, tuple[str, AttrKind]],
+        kinds: Mapping[str, tuple[str, AttrKind]],
         values: dict[str, Any],
         common: _Common,
     ) -> None:
@@ -205,8 +204,3 @@ class InstructionParser:
                 cursor.expect(",", "or '}' after a control predecessor")
             found.append(self._named_instruction("a control predecessor"))
         return tuple(found)
-
-
-@lru_cache(maxsize=256)
-def _kinds(opcode: str) -> dict[str, tuple[str, AttrKind]]:
-    return dict(opdef.get(opcode).attributes.spelled())
