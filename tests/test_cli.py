@@ -139,6 +139,11 @@ def test_export_writes_a_package(
     assert "arena" in capsys.readouterr().out
 
 
+def test_export_for_threads(program: str, tmp_path: Path) -> None:
+    assert cli.main(["export", program, "--threads", "2", "-o", str(tmp_path), "--no-test"]) == 0
+    assert "const ccg_threads *threads" in (tmp_path / "include" / "model.h").read_text()
+
+
 def test_inspect_prints_tables(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["inspect", program]) == 0
     printed = capsys.readouterr().out

@@ -14,7 +14,8 @@ from ccodegen.report import Report
 
 TEXT = """\
 Writes a folder with the program as C99 for a target: include/NAME.h, src/, the runtime's headers,
-a Makefile, a CMakeLists.txt, a test with expected results, and report.json.
+a Makefile, a CMakeLists.txt, a test with expected results, and report.json. With --threads 2 or
+more, NAME_run takes one more pointer, to threads of the caller's, which share its large loops.
 
   ccodegen export model.hlo --target cortex-m4 --name model -o firmware
   make -C firmware test
@@ -60,6 +61,7 @@ def main(args: argparse.Namespace) -> int:
             test=not args.no_test,
             inputs=common.inputs_from(args.input),
             seed=args.seed,
+            threads=args.threads > 1,
         )
     print_summary(made, args.output, common.printer())
     return 0

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.ir import (
+    INDEX,
     Alloc,
     Apply,
     Buffer,
     CallC,
+    Const,
     Expr,
     For,
     If,
@@ -22,6 +26,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.library import spans_read
 from ccodegen.loop.parts import loads
 from ccodegen.loop.ranges import EVERYTHING, Interval, interval, point
 
@@ -30,18 +35,22 @@ Body: TypeAlias = tuple[Stmt, ...]
 
 def independent(loop: For, calls: bool = False) -> bool:
     """True only where it is proven: each buffer that outlives a turn and is written has a
-    dimension whose index is c * var + rest in every access, where the rest varies by less than c.
+    dimension whose index is c * var + rest in every access, where the rest varies by less than c,
+    but for multiples of what c * var + rest does not reach.
 
-    Independent: `for i: for j: out[i * 4 + j] = x[j]` with j < 4. Dependent: `sum = sum + x[i]`.
-    `calls`: loops with library calls are asked about too; such a call may touch all of a buffer.
+    Independent: `for i < 8: for j < 4: for k: out[k * 32 + i * 4 + j] = x[j]`.
+    Dependent: `sum = sum + x[i]`.
+    `calls`: loops with library calls are asked about too; such a call may touch all of a buffer, if
+    it is not known better.
     """
     accesses = _Accesses()
     accesses.collect(loop.body)
     accesses.ranges[loop.var] = EVERYTHING
+    turns = loop.extent if isinstance(loop.extent, int) else 0
     outer = accesses.written - accesses.allocated
     if accesses.calls and (not calls or outer & accesses.called):
         return False
-    return all(accesses.stay_apart(accesses.indices[buffer], loop.var) for buffer in outer)
+    return all(accesses.stay_apart(accesses.indices[buffer], loop.var, turns) for buffer in outer)
 
 
 @dataclass
@@ -82,7 +91,11 @@ class _Accesses:
                 self._loads(*indices, value)
             case CallC():
                 self.calls = True
-                self.called.update(statement.buffers)
+                spans = spans_read(statement)
+                for buffer, (first, count) in spans.items():
+                    ends = (first, Apply("add", (first, Const(INDEX, count - 1)), INDEX))
+                    self.indices.setdefault(buffer, []).extend((end,) for end in ends)
+                self.called.update(b for b in statement.buffers if b not in spans)
                 self.written.update(statement.buffers[n] for n in statement.writes)
                 self._loads(*statement.scalars)
 
@@ -94,19 +107,36 @@ class _Accesses:
         for load in loads(*expressions):
             self.indices.setdefault(load.buffer, []).append(load.indices)
 
-    def stay_apart(self, accesses: list[Index], var: Var) -> bool:
-        """Whether one dimension keeps the turns apart."""
-        return any(self._apart([self.full(i) for i in d], var) for d in zip(*accesses, strict=True))
+    def stay_apart(self, accesses: list[Index], var: Var, turns: int) -> bool:
+        """Whether one dimension keeps the turns apart; `turns`: their number, 0 if not known."""
+        dimensions = ([self.full(i) for i in d] for d in zip(*accesses, strict=True))
+        return any(self._apart(indices, var, turns) for indices in dimensions)
 
-    def _apart(self, indices: list[Affine], var: Var) -> bool:
-        stride = indices[0].terms.get(var, 0)
-        fixed = self._fixed(indices[0])
-        reach = self._varying(indices[0], var)
-        for index in indices[1:]:
-            if index.terms.get(var, 0) != stride or self._fixed(index) != fixed:
-                return False
-            reach = reach.union(self._varying(index, var))
-        return reach.high - reach.low < abs(stride)
+    def _apart(self, indices: list[Affine], var: Var, turns: int) -> bool:
+        stride = abs(indices[0].terms.get(var, 0))
+        period = self._period(indices, var, stride * turns) if turns > 0 else 0
+        parts = [self._within(index, period) for index in indices]
+        if any(p.terms.get(var, 0) != parts[0].terms.get(var, 0) for p in parts):
+            return False
+        if any(self._fixed(p) != self._fixed(parts[0]) for p in parts):
+            return False
+        reach = functools.reduce(Interval.union, (self._varying(p, var) for p in parts))
+        length = reach.high - reach.low
+        return length < stride and (not period or stride * (turns - 1) + length < period)
+
+    def _period(self, indices: list[Affine], var: Var, least: int) -> int:
+        """What all terms are multiples of that are of the loop and vary in such steps at least; 0
+        without such terms."""
+        terms = (term for index in indices for term in index.terms.items())
+        steps = (c for t, c in terms if t != var and abs(c) >= least and not self._is_fixed(t))
+        return math.gcd(*steps)
+
+    def _within(self, index: Affine, period: int) -> Affine:
+        """Without those terms."""
+        if not period:
+            return index
+        kept = {t: c for t, c in index.terms.items() if c % period or self._is_fixed(t)}
+        return Affine(kept, index.constant)
 
     def full(self, expr: Expr) -> Affine:
         """The index with the values of names bound in the loop."""

@@ -1,4 +1,4 @@
-"""What the functions do that a CallC names, for the interpreter."""
+"""What the functions do that a CallC names: all of it for the interpreter, and where they read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ccodegen.loop.ir import CallC
+from ccodegen.loop import line_scan
+from ccodegen.loop.ir import Buffer, CallC, Const, Expr
 from ccodegen.support import c_routine
 from ccodegen.support.errors import InternalError
 
@@ -37,6 +38,8 @@ def effect_of(call: CallC) -> Effect:
         return functools.partial(_added, _ADDED[function], call.writes)
     if match := _ROWS.fullmatch(function):
         return _rows(int(match[1]), int(match[2]), int(match[3] or 1))
+    if line_scan.is_line_scan(function):
+        return functools.partial(line_scan.scan, function)
     match = _TILE.fullmatch(function)
     if match is None and c_routine.is_routine(function):
         return functools.partial(c_routine.call, function)
@@ -70,6 +73,23 @@ def _tile(rows: int, columns: int) -> Effect:
         sums[:] = total.reshape(-1)
 
     return effect
+
+
+def spans_read(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
+    """Of flat buffers, as far as it is known: the first element that the call reads, and how many
+    there are from it to the last one."""
+    match = _TILE.fullmatch(call.function)
+    if match is None:
+        return {}
+    offset, row_step, depth_step, rhs_offset, depth = call.scalars
+    constants = [s.value for s in (row_step, depth_step, depth) if isinstance(s, Const)]
+    sums, lhs, rhs = call.buffers
+    if len(constants) < 3 or lhs is rhs or constants[2] == 0:
+        return {}
+    rows, columns, group = int(match[1]), int(match[2]), sums.type.bytes // lhs.type.bytes
+    turns = constants[2] // group
+    left = (rows - 1) * constants[0] + (turns - 1) * constants[1] + group
+    return {lhs: (offset, left), rhs: (rhs_offset, turns * columns * group)}
 
 
 def _rows(rows: int, columns: int, lanes: int) -> Effect:

@@ -1,0 +1,110 @@
+"""Independent loops: what must be found, and by trial that what is found is true."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.independence import independent
+from ccodegen.loop.ir import INDEX, Buffer, CallC, Const, Expr, For, Space
+from ccodegen.support.element_type import ElementType
+
+F32 = ElementType.F32
+
+
+def nest(extents: Sequence[int], *indices: tuple[Sequence[int], int]) -> For:
+    """Loops of these extents around stores at these sums: coefficients and a constant each."""
+    b = Builder()
+    y = Buffer("y", F32, (10**6,))
+    with b.loops(extents, "i") as at:
+        for coefficients, constant in indices:
+            place: Expr = index(constant)
+            for var, coefficient in zip(at, coefficients, strict=True):
+                place = apply("add", place, apply("multiply", var, Const(INDEX, coefficient)))
+            b.store(y, (place,), const(F32, 0.0))
+    (loop,) = b.statements
+    assert isinstance(loop, For)
+    return loop
+
+
+def places(extents: Sequence[int], indices: Sequence[tuple[Sequence[int], int]]) -> list[set[int]]:
+    """What each turn of the outermost loop writes."""
+    return [
+        {
+            sum(c * i for c, i in zip(coefficients, (turn, *inner), strict=True)) + constant
+            for inner in itertools.product(*map(range, extents[1:]))
+            for coefficients, constant in indices
+        }
+        for turn in range(extents[0])
+    ]
+
+
+def are_apart(turns: Sequence[set[int]]) -> bool:
+    return sum(map(len, turns)) == len(set().union(*turns))
+
+
+@pytest.mark.parametrize(
+    ("extents", "coefficients"),
+    [
+        ((8, 4), (4, 1)),
+        ((8, 4), (-4, 1)),
+        ((8, 32, 4), (4, 32, 1)),  # columns in blocks of 4
+        ((8, 5, 4, 3), (4, 96, 1, 32)),
+        ((1, 7), (0, 0)),
+    ],
+)
+def test_is_found(extents: Sequence[int], coefficients: Sequence[int]) -> None:
+    assert independent(nest(extents, (coefficients, 3))) or extents[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("extents", "coefficients"),
+    [
+        ((8, 5), (4, 1)),
+        ((9, 32, 4), (4, 32, 1)),  # the ninth block is the first of the next row
+        ((8, 32, 4), (4, 31, 1)),
+        ((2, 2), (0, 1)),
+    ],
+)
+def test_is_not_claimed(extents: Sequence[int], coefficients: Sequence[int]) -> None:
+    assert not independent(nest(extents, (coefficients, 0)))
+
+
+def test_is_true_of_random_nests() -> None:
+    found = 0
+    for seed in range(3000):
+        rng = random.Random(seed)
+        extents = [rng.randint(1, 5) for _ in range(rng.randint(2, 4))]
+        steps = rng.choices([0, 1, 2, 3, 4, 6, 8, 12, 24, 25, 48, -4, -12], k=len(extents))
+        others = [rng.choice([step, step, 24 * rng.randint(0, 2)]) for step in steps]
+        indices = [(steps, rng.randint(0, 6)), (others, rng.randint(0, 6))][: rng.randint(1, 2)]
+        if independent(nest(extents, *indices)):
+            found += 1
+            assert are_apart(places(extents, indices)), (extents, indices)
+    assert found > 100
+
+
+def packing(part: int) -> For:
+    """Each turn packs a panel into a part of one buffer, which a tile of 4 x 8 sums reads."""
+    b = Builder()
+    x, panels = Buffer("x", F32, (4096,)), Buffer("panels", F32, (4096,), Space.ARENA)
+    with b.loop(8, "chunk") as chunk:
+        first = apply("multiply", chunk, index(part))
+        with b.loop(16 * 8, "k") as k:
+            b.store(panels, (apply("add", first, k),), b.load(x, (k,)))
+        sums = b.local(F32, (32,), "sums")
+        scalars = (index(0), index(16), index(1), first, index(16))
+        b.emit(CallC("ccg_tile_f32_4x8", "ccg_tile_f32_4x8.h", (sums, x, panels), scalars))
+    (loop,) = b.statements
+    assert isinstance(loop, For)
+    return loop
+
+
+def test_calls_of_tiles_read_their_panels_only() -> None:
+    assert independent(packing(128), calls=True)
+    assert not independent(packing(120), calls=True)
+    assert not independent(packing(128))
