@@ -88,6 +88,14 @@ CCG_INLINE ccg_vector_u32 ccg_splat_u32(uint32_t x)
     return x - (ccg_vector_u32){0};
 }
 
+/* The elements of a and then those of b, numbered from 0: those with the numbers that follow. `type`
+   is a vector of as many integers. */
+#if defined(__clang__)
+#define CCG_SHUFFLE(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define CCG_SHUFFLE(type, a, b, ...) __builtin_shuffle(a, b, (type){__VA_ARGS__})
+#endif
+
 /* The sum of all elements. */
 #define CCG_TOTAL(type, suffix) \
     CCG_INLINE type ccg_total_##suffix(ccg_vector_##suffix x) \

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
+from ccodegen.loop.neutral import neutral
 from ccodegen.lower.elements import Elements, call
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import operator_name
 from ccodegen.ops.reduce import Reduce
-from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.support.element_type import ElementType
 
 
 @dataclass(frozen=True)
@@ -58,24 +59,6 @@ class Reduction:
     @property
     def types(self) -> tuple[ElementType, ...]:
         return tuple(o.array_shape.element_type for o in self.initial)
-
-
-def neutral(operator: str, element_type: ElementType) -> object | None:
-    """The value that a combiner leaves others unchanged with; None where we know none."""
-    if element_type.kind in (Kind.SIGNED, Kind.UNSIGNED) and element_type.bits >= 8:
-        ones = -1 if element_type.kind is Kind.SIGNED else 2**element_type.bits - 1
-        least = -(2 ** (element_type.bits - 1)) if element_type.kind is Kind.SIGNED else 0
-        known = {"add": 0, "multiply": 1, "or": 0, "xor": 0, "and": ones}
-        return {**known, "maximum": least, "minimum": ones - least if least == 0 else ~least}.get(
-            operator
-        )
-    if element_type in (ElementType.F32, ElementType.F64):
-        infinity = float("inf")
-        known_floats = {"add": -0.0, "multiply": 1.0, "maximum": -infinity, "minimum": infinity}
-        return known_floats.get(operator)
-    if element_type is ElementType.PRED:
-        return {"and": True, "or": False}.get(operator)
-    return None
 
 
 def reduce_in_lanes(

@@ -14,10 +14,11 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.ir import Index, Load, LoopKind
+from ccodegen.loop.neutral import neutral
 from ccodegen.lower.extremum import LEAST_LANES, extremum_in_lanes, find_extremum
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.reduction import Reduction, neutral, reduce_in_lanes
+from ccodegen.lower.reduction import Reduction, reduce_in_lanes
 from ccodegen.ops.cost import is_dear
 from ccodegen.ops.fold import operator_name
 

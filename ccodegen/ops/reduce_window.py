@@ -17,11 +17,11 @@ from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.loop.builder import apply
-from ccodegen.loop.builder import index as const_index
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
 from ccodegen.ops import fold, running_fold, window
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope, NestScope, Scope
+from ccodegen.ops.running_loops import running_loops
 from ccodegen.ops.shape_checks import inputs_and_inits, window_dimensions
 
 
@@ -118,23 +118,14 @@ def prefers_nest(instruction: Instruction) -> bool:
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
-    """For each line along the axis: the accumulators after each element. O(n) for cumsum."""
+    """Running folds, save where strict mode asks for another order."""
     running = _running(instruction)
     assert running is not None
     if scope.strict and not running.exact:
         _nest_of_windows(scope, instruction)
         return
-    attributes, builder = attributes_of(instruction, ReduceWindow), scope.builder
-    inputs, initial = _inputs_and_initial(scope)
-    outer = list(inputs[0].dimensions)
-    extent = outer.pop(running.dimension)
-    with builder.loops(outer, "i", LoopKind.PARALLEL) as line:
-        accumulators = fold.Accumulators(scope, attributes.to_apply, initial)
-        with builder.loop(extent, "k") as turn:
-            k = apply("subtract", const_index(extent - 1), turn) if running.backwards else turn
-            at = (*line[: running.dimension], k, *line[running.dimension :])
-            accumulators.add([builder.load(x, at) for x in inputs])
-            _store(scope, at, accumulators.values)
+    computation = attributes_of(instruction, ReduceWindow).to_apply
+    running_loops(scope, computation, running, *_inputs_and_initial(scope))
 
 
 def _nest_of_windows(scope: NestScope, instruction: Instruction) -> None:

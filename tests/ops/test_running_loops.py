@@ -1,0 +1,81 @@
+"""Running sums and their kin by rows and by several elements at a time: three ways of running them
+agree, to the bit where strict mode or the operator says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ccodegen.support.element_type import HLO_TYPES
+from tests.three_ways import check
+
+INITIAL = {"add": "0", "multiply": "1", "maximum": "-inf", "minimum": "inf"}
+SHAPES = [((0,), 0), ((1,), 0), ((7,), 0), ((131,), 0), ((3, 64), 1), ((5, 67, 1), 1), ((2, 0), 1)]
+SHAPES += [((9, 5), 0), ((4, 6, 259), 1), ((13, 2), 0), ((3, 17, 2, 3), 1), ((2, 3, 1, 600), 0)]
+
+
+def program(element: str, operator: str, shape: tuple[int, ...], axis: int, back: bool) -> str:
+    sizes, n = ",".join(map(str, shape)), shape[axis]
+    initial = "(0, 0)" if element == "c64" else INITIAL[operator]
+    if "inf" in initial and element[0] in "su":
+        info = np.iinfo(HLO_TYPES[element].dtype)
+        initial = str(info.min if operator == "maximum" else info.max)
+    pads = [(0, 0)] * len(shape)
+    pads[axis] = (0, max(0, n - 1)) if back else (max(0, n - 1), 0)
+    window = "x".join(str(n) if d == axis else "1" for d in range(len(shape)))
+    pad = "x".join(f"{low}_{high}" for low, high in pads)
+    return f"""
+f {{ a = {element}[] parameter(0)  b = {element}[] parameter(1)
+  ROOT r = {element}[] {operator}(a, b) }}
+ENTRY e {{ x = {element}[{sizes}] parameter(0)  i = {element}[] constant({initial})
+  ROOT r = {element}[{sizes}] reduce-window(x, i), window={{size={window} pad={pad}}}, to_apply=f
+}}"""
+
+
+def numbers(element: str, shape: tuple[int, ...]) -> Any:
+    random, dtype = np.random.default_rng(sum(shape)), HLO_TYPES[element].dtype
+    if element[0] in "su":
+        info = np.iinfo(dtype)
+        return random.integers(info.min, info.max, shape, dtype, endpoint=True)
+    return random.uniform(0.8, 1.25, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("operator", list(INITIAL))
+@pytest.mark.parametrize("element", ["f32", "s32"])
+def test_all_shapes(element: str, operator: str, back: bool, strict: bool) -> None:
+    for shape, axis in SHAPES:
+        if 0 in shape and shape[axis] == 0:
+            continue  # a window of no elements is none
+        text = program(element, operator, shape, axis, back)
+        check(text, numbers(element, shape), strict=strict)
+
+
+@pytest.mark.parametrize("element", ["f64", "u64", "s8", "f16", "bf16", "c64"])
+def test_other_types(element: str) -> None:
+    for shape, axis in [((70,), 0), ((5, 3), 0)]:
+        if element == "c64":
+            x = numbers("f32", shape) + 1j * numbers("f32", shape)
+        else:
+            x = numbers(element, shape)
+        check(program(element, "add", shape, axis, back=False), x, strict=True)
+        if HLO_TYPES[element].bits >= 32:
+            check(program(element, "add", shape, axis, back=True), x)
+
+
+@pytest.mark.parametrize("operator", ["maximum", "minimum"])
+@pytest.mark.parametrize("back", [False, True])
+def test_zeros_and_nans(operator: str, back: bool) -> None:
+    values = np.array([0.0, -0.0, np.inf, -np.inf, 1, -1, np.nan], np.float32)
+    for seed in range(4):
+        x = np.random.default_rng(seed).choice(values[: 7 - seed % 2], 83)
+        check(program("f32", operator, (83,), 0, back), x, strict=True)
+        check(program("f32", operator, (83,), 0, back), x)
+
+
+def test_infinities_and_zeros_are_summed() -> None:
+    for x in (np.full(40, -0.0, np.float32), np.full(40, np.inf, np.float32)):
+        check(program("f32", "add", (40,), 0, back=False), x)
