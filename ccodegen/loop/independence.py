@@ -114,6 +114,7 @@ class _Accesses:
 
     def _apart(self, indices: list[Affine], var: Var, turns: int) -> bool:
         stride = abs(indices[0].terms.get(var, 0))
+        indices = [index + -indices[0].constant for index in indices]
         period = self._period(indices, var, stride * turns) if turns > 0 else 0
         parts = [self._within(index, period) for index in indices]
         if any(p.terms.get(var, 0) != parts[0].terms.get(var, 0) for p in parts):
@@ -125,18 +126,20 @@ class _Accesses:
         return length < stride and (not period or stride * (turns - 1) + length < period)
 
     def _period(self, indices: list[Affine], var: Var, least: int) -> int:
-        """What all terms are multiples of that are of the loop and vary in such steps at least; 0
-        without such terms."""
+        """What all terms are multiples of that are of the loop or constant, and vary in such steps
+        at least; 0 without such terms."""
         terms = (term for index in indices for term in index.terms.items())
-        steps = (c for t, c in terms if t != var and abs(c) >= least and not self._is_fixed(t))
-        return math.gcd(*steps)
+        steps = [c for t, c in terms if t != var and not self._is_fixed(t)]
+        steps += [index.constant for index in indices]
+        return math.gcd(*(step for step in steps if abs(step) >= least))
 
     def _within(self, index: Affine, period: int) -> Affine:
         """Without those terms."""
         if not period:
             return index
         kept = {t: c for t, c in index.terms.items() if c % period or self._is_fixed(t)}
-        return Affine(kept, index.constant)
+        nearest = (index.constant + period // 2) % period - period // 2
+        return Affine(kept, nearest)
 
     def full(self, expr: Expr) -> Affine:
         """The index with the values of names bound in the loop."""

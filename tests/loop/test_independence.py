@@ -74,6 +74,13 @@ def test_is_not_claimed(extents: Sequence[int], coefficients: Sequence[int]) -> 
     assert not independent(nest(extents, (coefficients, 0)))
 
 
+def test_planes_are_apart() -> None:
+    planes = [((20, 4, 1), plane * 100) for plane in range(5)]
+    assert independent(nest((5, 5, 4), *planes))
+    assert not independent(nest((5, 5, 4), ((20, 4, 1), 0), ((20, 4, 1), 90)))
+    assert not independent(nest((5, 5, 4), ((20, 4, 1), 0), ((20, 4, 1), 80)))
+
+
 def test_is_true_of_random_nests() -> None:
     found = 0
     for seed in range(3000):
@@ -81,7 +88,9 @@ def test_is_true_of_random_nests() -> None:
         extents = [rng.randint(1, 5) for _ in range(rng.randint(2, 4))]
         steps = rng.choices([0, 1, 2, 3, 4, 6, 8, 12, 24, 25, 48, -4, -12], k=len(extents))
         others = [rng.choice([step, step, 24 * rng.randint(0, 2)]) for step in steps]
-        indices = [(steps, rng.randint(0, 6)), (others, rng.randint(0, 6))][: rng.randint(1, 2)]
+        far = rng.choice([0, 24, 25, 48])
+        indices = [(steps, rng.randint(0, 6)), (others, far + rng.randint(0, 6))]
+        indices = indices[: rng.randint(1, 2)]
         if independent(nest(extents, *indices)):
             found += 1
             assert are_apart(places(extents, indices)), (extents, indices)
