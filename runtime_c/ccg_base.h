@@ -53,6 +53,15 @@
 #define CCG_LANES CCG_SIMD
 #endif
 
+/* Declares a limit of arguments: `x < limit ? limit : x` is one instruction for vectors. gcc makes a
+   comparison and a blend of it for a limit that it knows, so it is not told that this one is never
+   written. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__SSE2__) && !defined(CCG_PLAIN)
+#define CCG_LIMIT(type, name, value) static type name __attribute__((used)) = value
+#else
+#define CCG_LIMIT(type, name, value) const type name = value
+#endif
+
 /* An element that is read on a condition, for a loop over lanes: it is read only if the condition
    holds. gcc 12 vectorises the loops around it instead, and gets the conditions of lanes wrong. */
 #define CCG_GUARDED(type, element) (*(const volatile type *)&(element))

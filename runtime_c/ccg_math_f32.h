@@ -57,9 +57,10 @@ CCG_INLINE float ccg_exp_limited_f32(float x, int32_t shift)
 /* exp(x)·2^shift for any x, for |shift| <= 1. */
 CCG_INLINE float ccg_exp_shifted_f32(float x, int32_t shift)
 {
-    const float low = -105.0f, high = 90.0f;
+    CCG_LIMIT(float, low, -105.0f);
+    CCG_LIMIT(float, high, 90.0f);
     float limited = x > high ? high : x;
-    return ccg_exp_limited_f32(x < low ? low : limited, shift);
+    return ccg_exp_limited_f32(limited < low ? low : limited, shift);
 }
 
 /* At most 0.9 (strict 1.17) ulp. */
@@ -93,7 +94,8 @@ CCG_INLINE float ccg_expm1_limited_f32(float x, int32_t shift)
 /* At most 1.5 ulp. */
 CCG_INLINE float ccg_expm1_f32(float x)
 {
-    const float low = -18.0f, high = 89.0f;
+    CCG_LIMIT(float, low, -18.0f);
+    CCG_LIMIT(float, high, 89.0f);
     float limited = x < low ? low : x;
     float p = 2.0f * ccg_expm1_limited_f32(x > high ? high : limited, -1);
     return ccg_abs_f32(x) < 0x1p-24f ? x : p;
@@ -166,7 +168,7 @@ CCG_INLINE float ccg_log1p_f32(float x)
 /* 1/(1 + exp(-x)). At most 2.41 ulp. */
 CCG_INLINE float ccg_logistic_f32(float x)
 {
-    const float low = -105.0f;
+    CCG_LIMIT(float, low, -105.0f);
     float minus = -ccg_abs_f32(x);
     float e = ccg_exp_limited_f32(minus < low ? low : minus, 0);
     float numerator = x < 0.0f ? e : 1.0f;
@@ -176,7 +178,7 @@ CCG_INLINE float ccg_logistic_f32(float x)
 /* At most 2.5 ulp. */
 CCG_INLINE float ccg_tanh_f32(float x)
 {
-    const float low = -18.0f;
+    CCG_LIMIT(float, low, -18.0f);
     float minus = -2.0f * ccg_abs_f32(x);
     float e = ccg_expm1_limited_f32(minus < low ? low : minus, 0);
     return ccg_copysign_f32(e / (e + 2.0f), x);
@@ -247,7 +249,7 @@ CCG_INLINE float ccg_atanh_f32(float x)
    At most 1.11 (strict 1.34) ulp. */
 CCG_INLINE float ccg_erf_f32(float x)
 {
-    const float end = 4.0f;
+    CCG_LIMIT(float, end, 4.0f);
     float a = ccg_abs_f32(x), z = x * x, limited = a > end ? end : a, large;
     float p = 0x1.574ecap-14f, q = -0x1.63fc2ap-16f;
     p = ccg_fma_f32(p, z, -0x1.a88d8ap-11f);
@@ -304,7 +306,9 @@ CCG_INLINE double ccg_log2_precise_f32(float x)
 /* 2^x, rounded once from an error below 2^-34. */
 CCG_INLINE float ccg_exp2_precise_f32(double x)
 {
-    const double low = -160.0, high = 130.0, round = 0x1.8p+52;
+    CCG_LIMIT(double, low, -160.0);
+    CCG_LIMIT(double, high, 130.0);
+    const double round = 0x1.8p+52;
     double limited = x < low ? low : x, rounded, f, scale;
     double p = 0x1.00f8d17e76472p-16;
     limited = limited > high ? high : limited;

@@ -48,10 +48,11 @@ CCG_INLINE double ccg_expm1_small_f64(double r)
    and each half of it is the exponent of a factor. */
 CCG_INLINE double ccg_exp_shifted_f64(double x, int32_t shift)
 {
-    const double low = -747.0, high = 711.0;
+    CCG_LIMIT(double, low, -747.0);
+    CCG_LIMIT(double, high, 711.0);
     double limited = x > high ? high : x, rounded, p;
     int32_t n, half;
-    limited = x < low ? low : limited;
+    limited = limited < low ? low : limited;
     rounded = ccg_fma_f64(limited, CCG_LOG2_E_F64, CCG_ROUND_F64);
     n = (int32_t)((uint32_t)ccg_bits_f64(rounded) + (uint32_t)(2046 + shift));
     half = n >> 1;
@@ -68,7 +69,8 @@ CCG_INLINE double ccg_exp_f64(double x)
 /* At most 2.0 ulp. */
 CCG_INLINE double ccg_expm1_f64(double x)
 {
-    const double low = -40.0, high = 711.0;
+    CCG_LIMIT(double, low, -40.0);
+    CCG_LIMIT(double, high, 711.0);
     double limited = x < low ? low : x, rounded, half_power, p;
     int32_t n;
     limited = limited > high ? high : limited;
@@ -227,7 +229,7 @@ CCG_INLINE double ccg_erf_small_f64(double a)
 /* erf(a) for a >= 1: 1 - erfc(a), whose logarithm is close to a polynomial. */
 CCG_INLINE double ccg_erf_large_f64(double a)
 {
-    const double end = 5.95;
+    CCG_LIMIT(double, end, 5.95);
     double t = (a > end ? end : a) - 1.0;
     double p = -0x1.0d66393a5731ep-45;
     p = ccg_fma_f64(p, t, 0x1.5b424b5479d55p-40);

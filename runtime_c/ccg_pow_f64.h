@@ -106,7 +106,9 @@ CCG_INLINE ccg_double_f64 ccg_log2_double_f64(double x, double shift)
 /* 2^(high + low) for |low| far below 1; infinity and zero from |high| = 1100 on. */
 CCG_INLINE double ccg_exp2_double_f64(double high, double low)
 {
-    const double least = -1100.0, most = 1100.0, round = 0x1.8p+52;
+    CCG_LIMIT(double, least, -1100.0);
+    CCG_LIMIT(double, most, 1100.0);
+    const double round = 0x1.8p+52;
     double limited = high < least ? least : high, rounded, f, p;
     int32_t n, half;
     limited = limited > most ? most : limited;
