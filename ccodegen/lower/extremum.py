@@ -1,12 +1,12 @@
-"""Argmax and its kin in lanes: the best value of a block first, then the place where it stands.
+"""Argmax and its kin in lanes: the best value of each block first, then the place where it stands.
 
     for each block of the row:
-        found = the maximum of `best` and the block              in lanes
-        if found is better than best:
-            best = found, place = where the block has it first   in lanes
+        found = the maximum of the block                         in lanes
+        if found is better than best: best = found, place = where the block begins
+    place = where the block there has `best` first               in lanes
 
-A block lies in the nearest cache when it is searched. What the other operands have to give is read
-at the place that was found: a counter of places is never made.
+Nothing in the loop branches: what a row holds would be hard to predict. What the other operands
+have to give is read at the place that was found: a counter of places is never made.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ccodegen.support.element_type import ElementType, Kind
 
 LEAST_LANES = 32  # compilers unroll shorter loops, and do not vectorise them
 _BLOCK = 1024
+_MOST_KEPT = 4 * _BLOCK  # elements of a row; of a longer one a block is computed again
 _MOST_PLACES = 2**31 - 1
 
 
@@ -110,6 +111,17 @@ def _better(builder: Builder, operator: str, a: Expr, b: Expr) -> Expr:
 
 
 @dataclass(frozen=True)
+class _Kept:
+    """Elements that were computed, from the place `begin` of the row on."""
+
+    buffer: Buffer
+    begin: Expr
+
+    def at(self, place: Expr) -> Index:
+        return (apply("subtract", place, self.begin),)
+
+
+@dataclass(frozen=True)
 class _Search:
     """The search along one row. `at`: the index of the row."""
 
@@ -130,61 +142,106 @@ class _Search:
     def values(self) -> Values:
         builder, extent = self.builder, self.reduction.dimensions[-1]
         first, *others = (self.elements.value(i, ()) for i in self.reduction.initial)
+        first = builder.let(first, "first")
         best = builder.variable(first, "best")
         place = builder.variable(const(ElementType.S32, -1), "place")
+        is_kept = self._is_computed and extent <= _MOST_KEPT
+        kept = self._keeper(extent, index(0)) if is_kept else None
         block = min(extent, _BLOCK)
         with builder.loop(-(-extent // block), "block") as number:
             start: Expr = apply("multiply", number, index(block))
             if extent % block:  # the last block begins earlier, and sees some elements again
                 start = builder.let(apply("minimum", start, index(extent - block)), "start")
-            self._block(best, place, start, block)
+            found = self._best_of(start, block, first, kept)
+            self._keep_better(best, place, found, start)
         operands = range(1, len(self.reduction.inputs))
-        there = apply("convert", Load(place), type=INDEX)
-        kept = either(
-            builder,
-            _compare("ge", Load(place), const(ElementType.S32, 0)),
-            lambda: tuple(self.element(n, there) for n in operands),
-            lambda: tuple(others),
-        )
-        return (Load(best), *kept)
 
-    def _block(self, best: Buffer, place: Buffer, start: Expr, size: int) -> None:
-        builder, value_type = self.builder, best.type
-        is_stored = self.reduction.inputs[0] in self.elements.stored
-        kept = None if is_stored else builder.local(value_type, (size,), "kept")
+        def there() -> Values:
+            begin = builder.let(apply("convert", Load(place), type=INDEX), "begin")
+            at = builder.let(self._place(begin, block, first, Load(best), kept), "at")
+            return tuple(self.element(n, at) for n in operands)
+
+        is_found = _compare("ge", Load(place), const(ElementType.S32, 0))
+        kept_others = either(builder, is_found, there, lambda: tuple(others))
+        return (Load(best), *kept_others)
+
+    @property
+    def _is_computed(self) -> bool:
+        return self.reduction.inputs[0] not in self.elements.stored
+
+    def _keeper(self, size: int, begin: Expr) -> _Kept:
+        return _Kept(self.builder.local(self.reduction.types[0], (size,), "kept"), begin)
+
+    def _place(
+        self, begin: Expr, size: int, first: Expr, wanted: Expr, kept: _Kept | None
+    ) -> Expr:
+        """Where the block that begins there has the wanted value."""
+        last = index(self.reduction.dimensions[-1] - 1)
+        if kept is None and self._is_computed:
+            # Compilers may round what is computed anew in another way, and its best value too.
+            kept = self._keeper(size, begin)
+            wanted = self._best_of(begin, size, first, kept)
+        offset = self._search(begin, size, self.builder.let(wanted, "wanted"), kept)
+        return apply("minimum", apply("add", begin, apply("convert", offset, type=INDEX)), last)
+
+    def _best_of(self, start: Expr, size: int, first: Expr, kept: _Kept | None) -> Expr:
+        """The best of the first value and a block, whose elements it keeps."""
 
         def fold(offset: Expr, so_far: Expr) -> Expr:
-            value = builder.let(self.element(0, apply("add", start, offset)), "value")
+            place = apply("add", start, offset)
+            value = self.builder.let(self.element(0, place), "value")
             if kept is not None:
-                builder.store(kept, (offset,), value)
-            return _better(builder, self.operator, so_far, value)
+                self.builder.store(kept.buffer, kept.at(place), value)
+            return _better(self.builder, self.operator, so_far, value)
 
-        def search(offset: Expr, so_far: Expr) -> Expr:
-            stored = kept and Load(kept, (offset,))
-            value = builder.let(stored or self.element(0, apply("add", start, offset)), "value")
-            here = apply("convert", offset, type=so_far.type)
-            nearer = builder.let(apply("minimum", so_far, here), "nearer")
-            nearest = builder.let(_select(_compare("eq", value, found), nearer, so_far), "nearest")
-            if not value_type.is_float:
-                return nearest
-            return _select(_compare("ne", value, value), nearer, nearest)
+        return self._in_lanes(size, first, fold, self.operator)
 
-        found = self._in_lanes(size, Load(best), fold, self.operator)
-        better = _compare("ne", found, Load(best))
-        if value_type.is_float:
-            better = apply("and", better, _compare("eq", Load(best), Load(best)))
-        with builder.when(better):
-            builder.store(best, (), found)
-            nowhere = const(place.type, size)
-            offset = self._in_lanes(size, nowhere, search, "minimum")
-            begin = apply("convert", start, type=place.type)
-            builder.store(place, (), apply("add", begin, offset))
+    def _keep_better(self, best: Buffer, place: Buffer, found: Expr, start: Expr) -> None:
+        builder = self.builder
+        old = builder.let(Load(best), "old")
+        new = builder.let(_better(builder, self.operator, old, found), "new")
+        is_better = _compare("ne", new, old)
+        if old.type.is_float:  # the first NaN stays
+            is_better = apply("and", is_better, _compare("eq", old, old))
+        is_better = builder.let(is_better, "is_better")
+        begin = apply("convert", start, type=place.type)
+        builder.store(place, (), _select(is_better, begin, Load(place)))
+        builder.store(best, (), new)
+
+    def _search(self, start: Expr, size: int, wanted: Expr, kept: _Kept | None) -> Expr:
+        """How far from the start the wanted value is, or if it is NaN the first one of these."""
+
+        def first(matches: Callable[[Expr], Expr]) -> Values:
+            def step(offset: Expr, so_far: Expr) -> Expr:
+                place = apply("add", start, offset)
+                stored = kept and Load(kept.buffer, kept.at(place))
+                value = self.builder.let(stored or self.element(0, place), "value")
+                here = apply("convert", offset, type=so_far.type)
+                return _select(matches(value), here, so_far)
+
+            nowhere = const(ElementType.S32, size)
+            return (self._in_lanes(size, nowhere, step, "minimum", backwards=True),)
+
+        if not wanted.type.is_float:
+            return first(lambda value: _compare("eq", value, wanted))[0]
+        (offset,) = either(
+            self.builder,
+            _compare("eq", wanted, wanted),
+            lambda: first(lambda value: _compare("eq", value, wanted)),
+            lambda: first(lambda value: _compare("ne", value, value)),
+        )
+        return offset
 
     def _in_lanes(
-        self, size: int, initial: Expr, step: Callable[[Expr, Expr], Expr], operator: str
+        self,
+        size: int,
+        initial: Expr,
+        step: Callable[[Expr, Expr], Expr],
+        operator: str,
+        backwards: bool = False,
     ) -> Expr:
         """The join of lanes that begin with `initial` and take `step(offset, lane)` for every
-        offset below `size`, for some of them twice."""
+        offset below `size`, for some of them twice; or from the end."""
         builder, count = self.builder, self.lanes
         lanes = builder.local(initial.type, (count,), "lanes")
         with builder.loop(count, "l", LoopKind.VECTOR) as lane:
@@ -195,10 +252,19 @@ class _Search:
                 so_far = builder.let(Load(lanes, (lane,)), "so_far")
                 builder.store(lanes, (lane,), step(apply("add", first, lane), so_far))
 
-        with builder.loop(size // count, "r") as number:
-            turn(apply("multiply", number, index(count)))
-        if size % count:
-            turn(index(size - count))
+        def turns() -> None:
+            turn_count = size // count
+            with builder.loop(turn_count, "r") as number:
+                if backwards:
+                    number = apply("subtract", index(turn_count - 1), number)
+                turn(apply("multiply", number, index(count)))
+
+        def rest() -> None:
+            if size % count:
+                turn(index(size - count))
+
+        for part in (rest, turns) if backwards else (turns, rest):
+            part()
         return builder.let(join_lanes(builder, lanes, operator), "joined")
 
 

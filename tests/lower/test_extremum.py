@@ -85,10 +85,12 @@ def test_types(strict: bool, element_type: str) -> None:
 
 
 @MODES
-def test_of_what_the_kernel_computes(strict: bool) -> None:
+@pytest.mark.parametrize("length", [1500, 4096, 4097, 9000])
+def test_of_what_the_kernel_computes(strict: bool, length: int) -> None:
     program = f"""{_reducer("f32", "GT")}
-ENTRY e {{ x = f32[3,1500] parameter(0)  s = f32[3,1500] sine(x)  m = f32[3,1500] multiply(s, x)
-  d = f32[3,1500] subtract(m, s)  c = s32[3,1500] iota(), iota_dimension=1
+ENTRY e {{ x = f32[3,{length}] parameter(0)  s = f32[3,{length}] sine(x)
+  m = f32[3,{length}] multiply(s, x)  d = f32[3,{length}] subtract(m, s)
+  c = s32[3,{length}] iota(), iota_dimension=1
   low = f32[] constant(-inf)  zero = s32[] constant(0)
   ROOT r = (f32[3], s32[3]) reduce(d, c, low, zero), dimensions={{1}}, to_apply=f }}"""
     assert _in_lanes(check(program, strict=strict).program)
