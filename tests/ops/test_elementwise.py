@@ -156,3 +156,20 @@ def test_bits_three_ways():
         np.arange(10).reshape(5, 2).astype(ml_dtypes.int4),
         strict=True,
     )
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("t", ["f32", "f64"])
+def test_limits_that_the_compiler_knows(t, strict):
+    special = [0.0, -0.0, 1, -1, 6, 1e-40, np.inf, -np.inf, np.nan]
+    lines = [f"a = {t}[36] parameter(0)"]
+    for n, limit in enumerate(["0", "-0", "6", "-1", "inf", "-inf", "nan"]):
+        lines.append(f"s{n} = {t}[] constant({limit})")
+        lines.append(f"c{n} = {t}[36] broadcast(s{n}), dimensions={{}}")
+        for op in ("maximum", "minimum"):
+            lines += [f"{op}{n} = {t}[36] {op}(a, c{n})", f"{op}_{n} = {t}[36] {op}(c{n}, a)"]
+    lines.append(f"both = {t}[36] minimum(maximum0, c2)")
+    names = [word for line in lines for word in line.split(" ")[:1] if word[0] in "mb"]
+    given = np.tile(np.array(special), 4).astype({"f32": "f4", "f64": "f8"}[t])
+    body = "\n".join([*lines, f"ROOT r = tuple({', '.join(names)})"])
+    check(f"ENTRY e {{ {body} }}", given, strict=strict)
