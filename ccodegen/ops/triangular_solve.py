@@ -1,52 +1,29 @@
 """triangular-solve: solves op(a) · x = b or x · op(a) = b for triangular matrices a.
 
-op is the identity, the transpose or the conjugate transpose. Written for t · y = c with t = op(a)
-and y = x, or with t = op(a)ᵀ and y = xᵀ where a stands on the right: rows of y are solved in the
-order in which they are known, each sum taking them in that order.
+op is the identity, the transpose or the conjugate transpose. Rows of y (triangular_system.py) are
+solved in the order in which they are known, each sum taking them in that order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from ccodegen.hlo.attributes import Attributes, AttrKind, attr
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
 from ccodegen.loop.builder import apply, index
-from ccodegen.loop.ir import Expr, Index, LoopKind
+from ccodegen.loop.ir import Expr, LoopKind
 from ccodegen.loop.scalar_numpy import rounded
-from ccodegen.ops.arithmetic import ArrayArithmetic, conjugate, minus_product, working_type
+from ccodegen.ops.arithmetic import ArrayArithmetic, minus_product, working_type
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.fold import Array, converted
+from ccodegen.ops.fold import Array
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, require
+from ccodegen.ops.triangular_system import System, TriangularSolve
+from ccodegen.ops.triangular_tiles import solve_in_tiles, solve_tile
 
 _COLUMNS_TOGETHER = 64
 _ROWS_TOGETHER = 4
-
-
-@dataclass(frozen=True)
-class TriangularSolve(Attributes):
-    left_side: bool = attr(AttrKind.BOOL, False)
-    lower: bool = attr(AttrKind.BOOL, False)
-    unit_diagonal: bool = attr(AttrKind.BOOL, False)
-    transpose_a: str = attr(AttrKind.ENUM, "NO_TRANSPOSE")
-
-    @property
-    def transposed(self) -> bool:
-        """Whether t(i, k) is a(k, i)."""
-        return (self.transpose_a != "NO_TRANSPOSE") == self.left_side
-
-    @property
-    def conjugated(self) -> bool:
-        return self.transpose_a == "ADJOINT"
-
-    @property
-    def forwards(self) -> bool:
-        """Whether t is a lower triangle, so that its first row is solved first."""
-        return self.lower != self.transposed
 
 
 _TRANSPOSES = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
@@ -97,53 +74,23 @@ def evaluate(evaluator: Any, instruction: Instruction, a: Array, b: Array) -> Ar
     return rounded(y if attributes.left_side else y.swapaxes(-1, -2), own)
 
 
-@dataclass(frozen=True)
-class _System:
-    """t and y of one system of a batch, as elements of the operands and the result."""
-
-    scope: NestScope
-    attributes: TriangularSolve
-    batch: Index
-
-    def t(self, i: Expr, k: Expr) -> Expr:
-        a = self.scope.operands[0]
-        at = (k, i) if self.attributes.transposed else (i, k)
-        value = converted(self.scope.builder.load(a, (*self.batch, *at)), working_type(a.type))
-        return conjugate(value) if self.attributes.conjugated else value
-
-    def right_side(self, i: Expr, column: Expr) -> Expr:
-        b = self.scope.operands[1]
-        value = self.scope.builder.load(b, self._place(i, column))
-        return converted(value, working_type(b.type))
-
-    def y(self, i: Expr, column: Expr) -> Expr:
-        (x,) = self.scope.results
-        value = self.scope.builder.load(x, self._place(i, column))
-        return converted(value, working_type(x.type))
-
-    def store(self, i: Expr, column: Expr, value: Expr) -> None:
-        (x,) = self.scope.results
-        self.scope.builder.store(x, self._place(i, column), converted(value, x.type))
-
-    def _place(self, i: Expr, column: Expr) -> Index:
-        at = (i, column) if self.attributes.left_side else (column, i)
-        return (*self.batch, *at)
-
-
 def nest(scope: NestScope, instruction: Instruction) -> None:
     attributes = attributes_of(instruction, TriangularSolve)
     *outer, n, _ = scope.operands[0].dimensions
     (x,) = scope.results
     columns = x.dimensions[-1 if attributes.left_side else -2]
+    tile = solve_tile(scope, attributes, columns)
     with scope.builder.loops(outer, "m") as batch:
-        system = _System(scope, attributes, batch)
-        if attributes.left_side or x.type is not working_type(x.type):
+        system = System(scope, attributes, batch)
+        if tile:
+            solve_in_tiles(system, columns, tile)
+        elif attributes.left_side or x.type is not working_type(x.type):
             _solve_columns(system, n, columns)
         else:
             _solve_in_place(system, n, columns)
 
 
-def _solve_columns(system: _System, n: int, columns: int) -> None:
+def _solve_columns(system: System, n: int, columns: int) -> None:
     """Row after row, some columns at a time, which lie side by side where a stands on the left."""
     if not columns:
         return
@@ -156,9 +103,9 @@ def _solve_columns(system: _System, n: int, columns: int) -> None:
             _solve_row(system, n, turn, index(columns - columns % width), columns % width)
 
 
-def _solve_row(system: _System, n: int, turn: Expr, first: Expr, width: int) -> None:
+def _solve_row(system: System, n: int, turn: Expr, first: Expr, width: int) -> None:
     b, attributes = system.scope.builder, system.attributes
-    i = _row(attributes, n, turn)
+    i = system.row(turn)
     (x,) = system.scope.results
     totals = b.local(working_type(x.type), (width,), "totals")
     with b.loop(width, "c", LoopKind.VECTOR) as c:
@@ -166,7 +113,7 @@ def _solve_row(system: _System, n: int, turn: Expr, first: Expr, width: int) -> 
 
     def subtract(begin: Expr, count: int) -> None:
         """The products with `count` known rows, of one after the other."""
-        rows = [_row(attributes, n, apply("add", begin, index(r))) for r in range(count)]
+        rows = [system.row(apply("add", begin, index(r))) for r in range(count)]
         factors = [b.let(system.t(i, k), "t") for k in rows]
         with b.loop(width, "c", LoopKind.VECTOR) as c:
             total: Expr = b.load(totals, (c,))
@@ -186,7 +133,7 @@ def _solve_row(system: _System, n: int, turn: Expr, first: Expr, width: int) -> 
         system.store(i, apply("add", first, c), value)
 
 
-def _solve_in_place(system: _System, n: int, columns: int) -> None:
+def _solve_in_place(system: System, n: int, columns: int) -> None:
     """Each column of y, which is a row of x, by itself: what a new element is multiplied with is
     subtracted from all that follow it. Each element's products still come in their order."""
     b, attributes = system.scope.builder, system.attributes
@@ -194,19 +141,15 @@ def _solve_in_place(system: _System, n: int, columns: int) -> None:
         with b.loop(n, "i", LoopKind.VECTOR) as i:
             system.store(i, column, system.right_side(i, column))
         with b.loop(n, "turn") as turn:
-            k = _row(attributes, n, turn)
+            k = system.row(turn)
             if not attributes.unit_diagonal:
                 system.store(k, column, apply("divide", system.y(k, column), system.t(k, k)))
             known = b.let(system.y(k, column), "known")
             after = apply("subtract", index(n - 1), turn)
             with b.loop(after, "r", LoopKind.VECTOR) as r:
-                i = _row(attributes, n, apply("add", apply("add", turn, index(1)), r))
+                i = system.row(apply("add", apply("add", turn, index(1)), r))
                 product = minus_product(system.y(i, column), system.t(i, k), known)
                 system.store(i, column, product)
-
-
-def _row(attributes: TriangularSolve, n: int, turn: Expr) -> Expr:
-    return turn if attributes.forwards else apply("subtract", index(n - 1), turn)
 
 
 register(

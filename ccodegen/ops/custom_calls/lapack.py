@@ -21,7 +21,8 @@ from ccodegen.ops.custom_calls.routine import (
     register_routine,
     require_operand,
 )
-from ccodegen.ops.triangular_solve import TriangularSolve, infer
+from ccodegen.ops.triangular_solve import infer
+from ccodegen.ops.triangular_system import TriangularSolve
 from ccodegen.support.element_type import ElementType
 
 S32 = ElementType.S32

@@ -1,0 +1,136 @@
+"""triangular-solve in register tiles, some columns of y at a time.
+
+What the rows known so far contribute to as many rows as a tile has is one product; they lie in a
+panel for it, as wide as a tile. The triangle that is left of these rows is solved in plain loops.
+Each element's products are added up before they are subtracted: not strict mode's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.ir import Buffer, CallC, Expr, LoopKind
+from ccodegen.loop.linear import linearize
+from ccodegen.ops.arithmetic import minus_product
+from ccodegen.ops.index import minus, plus, times
+from ccodegen.ops.lowering import NestScope
+from ccodegen.ops.register_tile import RegisterTile
+from ccodegen.ops.triangular_system import System, TriangularSolve
+from ccodegen.support.element_type import ElementType
+
+# Groups of rows, in the first of which there is nothing to multiply: where rows of y lie in memory,
+# plain loops are good at small systems.
+_LEAST_GROUPS, _LEAST_GROUPS_ACROSS = 6, 2
+
+
+def solve_tile(
+    scope: NestScope, attributes: TriangularSolve, columns: int
+) -> RegisterTile | None:
+    """The tile for systems of so many columns; None where plain loops are better."""
+    a, machine = scope.operands[0], scope.target.machine
+    lanes = machine.vector_elements(a.type.bytes)
+    if scope.strict or a.type not in (ElementType.F32, ElementType.F64) or lanes == 1:
+        return None
+    rows, width = scope.target.tile_size(a.type.bytes)
+    least = _LEAST_GROUPS if attributes.left_side else _LEAST_GROUPS_ACROSS
+    if a.dimensions[-1] < least * rows or 2 * columns < lanes:
+        return None
+    return RegisterTile(rows, width if columns > lanes else lanes, a.type, a.type)
+
+
+def solve_in_tiles(system: System, columns: int, tile: RegisterTile) -> None:
+    b, width = system.scope.builder, tile.columns
+    panel = system.scope.scratch(tile.sums, (system.size * width,))
+    with b.loop(columns // width, "block") as block:
+        _Block(system, tile, panel, times(block, width), width).solve()
+    if columns % width:
+        first = index(columns - columns % width)
+        _Block(system, tile, panel, first, columns % width).solve()
+
+
+@dataclass(frozen=True)
+class _Block:
+    """`inside` columns of y from the `first` one on, at most as many as the tile has. `panel`: the
+    rows known so far, by turns."""
+
+    system: System
+    tile: RegisterTile
+    panel: Buffer
+    first: Expr
+    inside: int
+
+    def solve(self) -> None:
+        b, n, height = self.system.scope.builder, self.system.size, self.tile.rows
+        missing = self.tile.columns - self.inside
+        if missing:
+            with b.loop(n, "turn") as turn, b.loop(missing, "c", LoopKind.VECTOR) as c:
+                zero = const(self.panel.type, 0)
+                b.store(self.panel, self._place(turn, plus(c, self.inside)), zero)
+        with b.loop(-(-n // height), "group") as group:
+            top = times(group, height)
+            totals = b.local(self.tile.sums, (height * self.tile.columns,), "totals")
+            count: Expr = index(height)
+            start = top
+            if n % height:  # the last tile ends with the last row
+                count = b.let(apply("minimum", index(height), minus(index(n), top)), "count")
+                start = b.let(apply("minimum", top, index(n - height)), "start")
+            self._subtract_products(totals, top, start, count)
+            self._solve_triangle(totals, top, count)
+            with self._each(count) as (r, c):
+                turn = plus(top, r)
+                value = b.load(self.panel, self._place(turn, c))
+                self.system.store(self.system.row(turn), plus(self.first, c), value)
+
+    def _place(self, row: Expr, c: Expr) -> tuple[Expr]:
+        """Of an element in a panel or tile."""
+        return (plus(times(row, self.tile.columns), c),)
+
+    @contextmanager
+    def _each(self, rows: Expr) -> Iterator[tuple[Expr, Expr]]:
+        """Loops over rows and columns, in memory's order."""
+        b = self.system.scope.builder
+        if self.system.attributes.left_side:
+            with b.loop(rows, "r") as r, b.loop(self.inside, "c", LoopKind.VECTOR) as c:
+                yield r, c
+        else:
+            with b.loop(self.inside, "c") as c, b.loop(rows, "r", LoopKind.VECTOR) as r:
+                yield r, c
+
+    def _subtract_products(self, totals: Buffer, top: Expr, start: Expr, count: Expr) -> None:
+        """totals = the right side of `count` rows less their products with those known. The tile
+        begins at turn `start`, the rows at `top`."""
+        b, system, tile = self.system.scope.builder, self.system, self.tile
+        a, n = system.scope.operands[0], system.size
+        sums = b.local(tile.sums, (tile.rows * tile.columns,), "sums")
+        corner = linearize(system.t_place(system.row(start), system.row(index(0))), a.dimensions)
+        steps = (1, n) if system.attributes.transposed else (n, 1)
+        sign = 1 if system.attributes.forwards else -1
+        scalars = (corner, index(sign * steps[0]), index(sign * steps[1]), index(0), top)
+        name = tile.function("tile")
+        b.emit(CallC(name, f"{name}.h", (sums, a, self.panel), scalars))
+        with self._each(count) as (r, c):
+            right = system.right_side(system.row(plus(top, r)), plus(self.first, c))
+            known = b.load(sums, self._place(plus(minus(top, start), r), c))
+            b.store(totals, self._place(r, c), apply("subtract", right, known))
+
+    def _solve_triangle(self, totals: Buffer, top: Expr, count: Expr) -> None:
+        """Row after row of these into the panel, each subtracted from those behind it."""
+        b, system = self.system.scope.builder, self.system
+        with b.loop(count, "r") as r:
+            turn = plus(top, r)
+            i = system.row(turn)
+            pivot = None if system.attributes.unit_diagonal else b.let(system.t(i, i), "pivot")
+            with b.loop(self.inside, "c", LoopKind.VECTOR) as c:
+                total: Expr = b.load(totals, self._place(r, c))
+                value = apply("divide", total, pivot) if pivot else total
+                b.store(self.panel, self._place(turn, c), value)
+            with b.loop(minus(minus(count, 1), r), "q") as q:
+                other = plus(plus(r, 1), q)
+                factor = b.let(system.t(system.row(plus(top, other)), i), "t")
+                with b.loop(self.inside, "c", LoopKind.VECTOR) as c:
+                    total = b.load(totals, self._place(other, c))
+                    known = b.load(self.panel, self._place(turn, c))
+                    b.store(totals, self._place(other, c), minus_product(total, factor, known))
