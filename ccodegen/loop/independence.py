@@ -43,10 +43,10 @@ def independent(loop: For, calls: bool = False) -> bool:
     `calls`: loops with library calls are asked about too; such a call may touch all of a buffer, if
     it is not known better.
     """
-    accesses = _Accesses()
-    accesses.collect(loop.body)
-    accesses.ranges[loop.var] = EVERYTHING
     turns = loop.extent if isinstance(loop.extent, int) else 0
+    accesses = _Accesses()
+    accesses.ranges[loop.var] = turns or EVERYTHING
+    accesses.collect(loop.body)
     outer = accesses.written - accesses.allocated
     if accesses.calls and (not calls or outer & accesses.called):
         return False

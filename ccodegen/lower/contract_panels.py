@@ -19,10 +19,11 @@ from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
+from ccodegen.lower.chunks import remaining
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import stride_along
 from ccodegen.ops.fold import converted
-from ccodegen.ops.index import plus, times
+from ccodegen.ops.index import minus, plus, times
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.element_type import ElementType
 
@@ -72,7 +73,7 @@ class Packer:
         size = height * max(row_step, self.depth)
         self._left = self._left or self._scratch(self._tile.left, places * size)
         buffer, offset = self._left, times(place, size)
-        inside = self.rest(self._m, times(number, height), height)
+        inside = remaining(self._product.work, self._m, times(number, height), height)
 
         def store(i: Expr, depth: Expr, value: Expr) -> None:
             at = plus(times(i, row_step), times(depth, depth_step))
@@ -124,7 +125,7 @@ class Packer:
         """Packs of every column in the panel the elements at these depths, zeros behind them."""
         assert self._right is not None
         width, group, zero = self._columns, self._group, const(self._tile.right, 0)
-        inside = self.rest(self._n, times(number, width), width)
+        inside = remaining(self._product.work, self._n, times(number, width), width)
         with self._builder.loop(inside, "j", LoopKind.VECTOR) as j:
             column = self.column(plus(times(number, width), j))
             values = [self._product.rhs(batch, depth, column) for depth in depths]
@@ -221,13 +222,13 @@ class Packer:
     ) -> None:
         """Hands the sums of a tile to the epilogue; `place`: which batch, row and column of tiles,
         `kind`: of the loop over columns."""
-        builder, tile = self._builder, self._tile
+        builder, tile, work = self._builder, self._tile, self._product.work
         (batch, it, jt), (sums, left, right) = place, computed
         m, n, _ = self._product.shape.sizes
         top, start = times(it, tile.rows), times(jt, tile.columns)
-        with builder.loop(self.rest(m, top, tile.rows), "i") as i:
+        with builder.loop(remaining(work, m, top, tile.rows), "i") as i:
             row = self.row(plus(top, i))
-            with builder.loop(self.rest(n, start, tile.columns), "j", kind) as j:
+            with builder.loop(remaining(work, n, start, tile.columns), "j", kind) as j:
                 at = plus(times(plus(left.before, i), tile.columns), plus(right.before, j))
                 column = self.column(plus(start, j))
                 total = converted(Load(sums, builder.simplify((at,))), self._product.type)
@@ -238,11 +239,6 @@ class Packer:
 
     def column(self, linear: Expr) -> Index:
         return delinearize(linear, self._product.shape.columns, self._builder.ranges)
-
-    def rest(self, total: int, first: Expr, size: int) -> Expr:
-        """How many of `size` there are from `first` on, of `total`."""
-        left = apply("subtract", index(total), first)
-        return self._builder.simplify((apply("minimum", index(size), left),))[0]
 
     def _depth(self, linear: Expr) -> Index:
         return delinearize(linear, self._product.shape.depth, self._builder.ranges)
@@ -266,10 +262,11 @@ class Packer:
 
     @contextmanager
     def _missing(self, inside: Expr, size: int) -> Iterator[Expr]:
-        """A loop over the places of a panel behind those that there are."""
+        """A loop over the places of a panel behind those that there are, the last one first: such a
+        place is seen to be in the panel."""
         (missing,) = self._builder.simplify((apply("subtract", index(size), inside),))
         with self._builder.loop(missing, "rest") as rest:
-            yield plus(inside, rest)
+            yield minus(index(size - 1), rest)
 
     @contextmanager
     def _depth_loops(self, step: int) -> Iterator[Index]:

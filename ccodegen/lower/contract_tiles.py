@@ -8,18 +8,12 @@ order, one product after the other, for each sum: strict mode's order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, LoopKind
+from ccodegen.lower.chunks import in_chunks
 from ccodegen.lower.contract_panels import Packer, Panel
 from ccodegen.lower.product import Product
-from ccodegen.ops.index import plus, times
 from ccodegen.ops.register_tile import RegisterTile
-
-# Parts to share among threads: several each, as some cores are slower.
-_CHUNKS = 8
 
 
 def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
@@ -49,29 +43,16 @@ class _Tiles:
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
         if left is None and self._n <= self._m:
             near = right or packer.all(packer.right, batch, columns)
-            with self._chunks(rows, "it") as (it, place, places):
+            with in_chunks(self._product.work, rows, "it") as (it, place, places):
                 panel = packer.left(batch, it, place, places)
                 with self._builder.loop(columns, "jt") as jt:
                     self._compute(batch, (it, jt), panel, near(jt))
             return
         left = left or packer.all(packer.left, batch, rows)
-        with self._chunks(columns, "jt") as (jt, place, places):
+        with in_chunks(self._product.work, columns, "jt") as (jt, place, places):
             panel = right(jt) if right else packer.right(batch, jt, place, places)
             with self._builder.loop(rows, "it") as it:
                 self._compute(batch, (it, jt), left(it), panel)
-
-    @contextmanager
-    def _chunks(self, count: int, hint: str) -> Iterator[tuple[Expr, Expr, int]]:
-        """A loop over `count` tiles in chunks, among threads: which tile, in which chunk, of how
-        many. Each chunk has memory of its own."""
-        threads = self._product.work.job.target.machine.threads
-        chunks = min(count, _CHUNKS) if threads > 1 else 1
-        size = -(-count // chunks)
-        chunks = -(-count // size)
-        with self._builder.loop(chunks, "chunk", LoopKind.PARALLEL) as chunk:
-            first = times(chunk, size)
-            with self._builder.loop(self._packer.rest(count, first, size), hint) as number:
-                yield plus(first, number), chunk, chunks
 
     def _compute(self, batch: Index, tile: tuple[Expr, Expr], left: Panel, right: Panel) -> None:
         """Computes one tile of sums and hands each to the epilogue."""

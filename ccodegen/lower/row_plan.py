@@ -6,15 +6,20 @@ quotients; nothing of size R × C lies in memory but x and the result.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from typing import TypeAlias
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.loop.ir import Index, Load, LoopKind
+from ccodegen.loop.builder import index
+from ccodegen.loop.ir import Expr, Index, Load, LoopKind
+from ccodegen.loop.linear import delinearize
 from ccodegen.loop.neutral import neutral
+from ccodegen.lower.chunks import in_chunks
 from ccodegen.lower.extremum import LEAST_LANES, extremum_in_lanes, find_extremum
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
@@ -43,13 +48,13 @@ def row_plan(work: Work) -> None:
     rows = tuple(first.dimensions[d] for d in first.kept)
     steps = _steps(work)
     twice = _computed_twice(work, [step for step in steps if isinstance(step, tuple)])
-    with work.builder.loops(rows, "row", LoopKind.PARALLEL) as row:
+    with _loops(work, rows, apart=bool(twice)) as (row, place, places):
         for instruction in steps:
             if isinstance(instruction, tuple):
                 for reduction, values in _reduced(work, instruction, row):
                     work.elements.know(reduction.instruction, row, values)
             elif instruction in twice:
-                _keep_row(work, first, instruction, row)
+                _keep_row(work, first, instruction, row, (place, places))
             elif _is_row_value(instruction, rows):
                 value = work.elements.value(instruction, row)
                 work.elements.know(instruction, row, (work.builder.let(value, instruction.name),))
@@ -121,19 +126,37 @@ def _is_kept(instruction: Instruction, whole: tuple[int, ...]) -> bool:
     return is_dear(instruction) and instruction.array_shape.dimensions == whole
 
 
-def _keep_row(work: Work, first: Reduction, instruction: Instruction, row: Index) -> None:
-    """Computes one row of an instruction into a buffer, from which that row is read from now on."""
+@contextmanager
+def _loops(
+    work: Work, rows: tuple[int, ...], apart: bool
+) -> Iterator[tuple[Index, Expr, int]]:
+    """Loops over rows: which row, in which of how many chunks that have memory of their own, if
+    they are to be `apart`."""
+    if not apart or work.job.target.machine.threads == 1:
+        with work.builder.loops(rows, "row", LoopKind.PARALLEL) as row:
+            yield row, index(0), 1
+        return
+    with in_chunks(work, math.prod(rows), "row") as (number, chunk, chunks):
+        yield delinearize(number, rows, work.builder.ranges), chunk, chunks
+
+
+def _keep_row(
+    work: Work, first: Reduction, instruction: Instruction, row: Index, chunk: tuple[Expr, int]
+) -> None:
+    """Computes one row of an instruction into the memory of one of so many chunks, from which that
+    row is read from now on."""
+    place, places = chunk
     extents = tuple(first.dimensions[d] for d in first.reduced)
-    buffer = work.new_scratch(instruction.array_shape.element_type, extents)
+    buffer = work.new_scratch(instruction.array_shape.element_type, (places, *extents))
     with work.builder.loops(extents, "i", LoopKind.PARALLEL) as inner:
         value = work.elements.value(instruction, first.input_index(row, inner))
-        work.builder.store(buffer, inner, value)
+        work.builder.store(buffer, (place, *inner), value)
     here = work.builder.simplify(row)
 
     def read(at: Index) -> Values:
         if tuple(at[d] for d in first.kept) != here:
             return work.elements.computed(instruction, at)
-        return (Load(buffer, tuple(at[d] for d in first.reduced)),)
+        return (Load(buffer, (place, *(at[d] for d in first.reduced))),)
 
     work.elements.stored[instruction] = read
 

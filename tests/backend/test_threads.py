@@ -35,6 +35,20 @@ PROGRAMS = {
         zero = f32[] constant(0)
         ROOT r = f32[3000] reduce(x, zero), dimensions={0}, to_apply=add
     }""",
+    "rows kept": ADD + """ENTRY e {
+        x = f32[7,43,1000] parameter(0)
+        zero = f32[] constant(0)
+        e = f32[7,43,1000] exponential(x)
+        sum = f32[7,43] reduce(e, zero), dimensions={2}, to_apply=add
+        sums = f32[7,43,1000] broadcast(sum), dimensions={0,1}
+        ROOT r = f32[7,43,1000] divide(e, sums)
+    }""",
+    "first convolution": """ENTRY e {
+        x = f32[1,70,70,3] parameter(0)
+        y = f32[7,7,3,32] parameter(1)
+        ROOT r = f32[1,35,35,32] convolution(x, y), window={size=7x7 stride=2x2 pad=3_3x3_3},
+            dim_labels=b01f_01io->b01f
+    }""",
     "matrix-vector": """ENTRY e {
         x = f32[501,700] parameter(0)
         y = f32[700] parameter(1)
@@ -73,9 +87,9 @@ def test_same_bits(name: str, strict: bool) -> None:
             np.testing.assert_array_equal(exe(*given), expected)
 
 
-@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {"batches"}))
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_work_is_shared(name: str) -> None:
-    program = ccodegen.compile(PROGRAMS[name]).build.program
+    program = ccodegen.compile(PROGRAMS[name], threads=2).build.program
     units = emit_table(program, with_threads(load("host"), 2)).units
     assert any("ccg_in_parts(threads, " in unit.text for unit in units)
     assert "CCG_POOL(2)" in units[0].text
