@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ccodegen.emit import line_scan, row_tile, tile
+from ccodegen.emit import line_scan, row_tile, tile, window_tile
 from ccodegen.support.errors import InternalError
 from ccodegen.support.runtime_c import added_header, header_dir
 
@@ -20,6 +20,8 @@ def header_text(name: str) -> str:
         return row_tile.header_text(name)
     if line_scan.is_line_scan(name):
         return line_scan.header_text(name)
+    if window_tile.is_window_tile(name):
+        return window_tile.header_text(name)
     added = added_header(name)
     if added is not None:
         return added

@@ -20,6 +20,7 @@ Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 
 _TILE = re.compile(r"ccg_tile_[a-z]\w+_(\d+)x(\d+)")
 _ROWS = re.compile(r"ccg_rows_[a-z]\w+_(\d+)x(\d+)(?:x(\d+))?")
+_WINDOW = re.compile(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
 _PART = 16  # bytes of lanes that are added up last
 
 
@@ -40,6 +41,8 @@ def effect_of(call: CallC) -> Effect:
         return _rows(int(match[1]), int(match[2]), int(match[3] or 1))
     if line_scan.is_line_scan(function):
         return functools.partial(line_scan.scan, function)
+    if match := _WINDOW.fullmatch(function):
+        return _window(*map(int, match.groups()))
     match = _TILE.fullmatch(function)
     if match is None and c_routine.is_routine(function):
         return functools.partial(c_routine.call, function)
@@ -110,5 +113,22 @@ def _rows(rows: int, columns: int, lanes: int) -> Effect:
         for n in range(1, last):
             parts[0] += parts[n]
         sums[:] = parts[0].reshape(-1)
+
+    return effect
+
+
+def _window(places: int, lanes: int, taps: int, stride: int) -> Effect:
+    """Sums under a window, added in order; see emit/window_tile.py for the arguments."""
+
+    def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
+        sums, lhs, rhs = (a.reshape(-1) for a in arrays)
+        offset, row_step, step, rhs_offset, rhs_step, rows = map(int, scalars)
+        total = np.zeros((places, lanes), sums.dtype)
+        starts = np.arange(places)[:, None] * stride * step + np.arange(lanes)
+        for r, k in np.ndindex(rows, taps):
+            left = lhs[offset + r * row_step + k * step + starts]
+            weight = rhs_offset + (r * taps + k) * rhs_step
+            total += left * rhs[weight : weight + lanes]
+        sums[:] = total.reshape(-1)
 
     return effect

@@ -21,7 +21,7 @@ from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.chunks import remaining
 from ccodegen.lower.product import Product
-from ccodegen.lower.strides import stride_along
+from ccodegen.lower.strides import position_of, steps_along, stride_along
 from ccodegen.ops.fold import converted
 from ccodegen.ops.index import minus, plus, times
 from ccodegen.ops.register_tile import RegisterTile
@@ -157,9 +157,9 @@ class Packer:
             return None
 
         def panel(number: Expr) -> Panel:
-            first, before = _ending_inside(number, self._m, self._rows)
+            first, before = ending_inside(number, self._m, self._rows)
             zero = self._depth(index(0))
-            offset = _position(self._product.lhs(batch, self.row(first), zero))
+            offset = position_of(self._product.lhs(batch, self.row(first), zero))
             return Panel(buffer, offset, row_step, depth_step * self._group, before)
 
         return panel
@@ -191,8 +191,8 @@ class Packer:
         buffer, (step, _) = found
 
         def panel(number: Expr) -> Panel:
-            first, before = _ending_inside(number, *lines)
-            return Panel(buffer, _position(element(first, index(0))), step, 1, before)
+            first, before = ending_inside(number, *lines)
+            return Panel(buffer, position_of(element(first, index(0))), step, 1, before)
 
         return panel
 
@@ -212,7 +212,7 @@ class Packer:
         if found is None or found[1] != (step, group, 1 if group > 1 else 0):
             return None
         zero, buffer = index(0), found[0]
-        return lambda number: Panel(buffer, _position(element(number, zero, zero, zero)), step, 1)
+        return lambda number: Panel(buffer, position_of(element(number, zero, zero, zero)), step, 1)
 
     def finish(
         self,
@@ -249,16 +249,8 @@ class Packer:
         """The buffer of the elements at indices of these extents, and for each index how far apart
         those are where it differs by one; None where they are computed or the steps differ.
         `known`: what else the place may depend on."""
-        builder = self._builder
-        with builder.block(), builder.loops(extents, "a") as at:
-            value = element(*at)
-            if not isinstance(value, Load):
-                return None
-            (place,) = builder.simplify((_position(value),))
-        steps = affine(place).terms
-        if not steps.keys() <= {*at, *known}:
-            return None
-        return value.buffer, tuple(steps.get(n, 0) for n in at)
+        with self._builder.block(), self._builder.loops(extents, "a") as at:
+            return steps_along(self._builder, element(*at), at, known)
 
     @contextmanager
     def _missing(self, inside: Expr, size: int) -> Iterator[Expr]:
@@ -291,7 +283,7 @@ class Packer:
         return self._product.work.new_scratch(element_type, (size,))
 
 
-def _ending_inside(number: Expr, total: int, size: int) -> tuple[Expr, Expr]:
+def ending_inside(number: Expr, total: int, size: int) -> tuple[Expr, Expr]:
     """The first line of a panel of `size` of the `total` lines, and how many are in the one before:
     the last panel ends with the last line."""
     first = times(number, size)
@@ -300,11 +292,6 @@ def _ending_inside(number: Expr, total: int, size: int) -> tuple[Expr, Expr]:
     last = index(total - size)
     before = apply("maximum", _ZERO, apply("subtract", first, last))
     return apply("minimum", first, last), before
-
-
-def _position(element: Expr) -> Expr:
-    assert isinstance(element, Load)
-    return linearize(element.indices, element.buffer.dimensions)
 
 
 def _is_affine(expr: Expr) -> bool:

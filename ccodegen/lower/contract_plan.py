@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.lower.contract_loops import (
@@ -18,6 +19,7 @@ from ccodegen.lower.contract_loops import (
 )
 from ccodegen.lower.contract_rows import contract_in_rows, row_tile
 from ccodegen.lower.contract_tiles import contract_in_tiles, right_lies_in_panels
+from ccodegen.lower.contract_windows import contract_in_windows, window_tile
 from ccodegen.lower.job import Work
 from ccodegen.lower.product import Product
 from ccodegen.ops.contraction import accumulator_type
@@ -72,7 +74,8 @@ def _loops(product: Product) -> Callable[[Product], None]:
     if work.job.target.machine.vector_elements(product.type.bytes) == 1:
         return contract_plainly
     if shape.batch and shape.batch[-1] >= _LEAST_COLUMNS and batch_is_contiguous(product):
-        return contract_in_batch
+        window = window_tile(product)
+        return partial(contract_in_windows, tile=window) if window else contract_in_batch
     many_columns = bool(shape.columns) and shape.columns[-1] >= _LEAST_COLUMNS
     if many_columns and columns_are_contiguous(product):
         return contract_in_columns

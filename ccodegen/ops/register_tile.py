@@ -70,7 +70,7 @@ def register_tile(hero: Instruction, target: Target) -> RegisterTile | None:
         rows = max(1, rows - _ROWS_LESS_OF_BYTES)
     if 2 * m <= rows:  # so few sums would wait for each other
         columns *= 2
-    return RegisterTile(_evenly(m, rows), _narrowed(n, columns), *types)
+    return RegisterTile(evenly(m, rows), _narrowed(n, columns), *types)
 
 
 def panel_types(hero: Instruction) -> tuple[ElementType, ElementType] | None:
@@ -101,7 +101,7 @@ def _narrowed(total: int, columns: int) -> int:
     return half if half_padded * _PRICE_OF_HALF_WIDTH < padded else columns
 
 
-def _evenly(total: int, most: int) -> int:
+def evenly(total: int, most: int) -> int:
     """A height of at most `most` that wastes the fewest rows, the greatest of those."""
     heights = range(max(1, most // 2), min(most, total) + 1)
     return min(heights, key=lambda h: (-(-total // h) * h - total, -h), default=total)

@@ -22,13 +22,14 @@ NAMES = ("ccg_tile_f32_14x32", "ccg_tile_f32_3x8", "ccg_tile_f64_6x8", "ccg_tile
 DEPTH = 9
 
 
-def build(name: str, folder: Path, compiler: str, flags: str) -> Any:
-    """The tile as a function of a shared library, over pointers and five sizes."""
+def build(name: str, folder: Path, compiler: str, flags: str, sizes: int = 5) -> Any:
+    """The tile as a function of a shared library, over pointers and so many sizes."""
     for file, text in runtime.closure([f"{name}.h"]).items():
         (folder / file).write_text(text)
-    sizes = ", ".join(f"ptrdiff_t {letter}" for letter in "vwxyz")
-    signature = f"void run(void *s, const void *a, const void *b, {sizes})"
-    body = f"{{ {name}(s, a, b, v, w, x, y, z); }}"
+    names = [f"size{n}" for n in range(sizes)]
+    given = ", ".join(f"ptrdiff_t {size}" for size in names)
+    signature = f"void run(void *s, const void *a, const void *b, {given})"
+    body = f"{{ {name}(s, a, b, {', '.join(names)}); }}"
     (folder / "run.c").write_text(f'#include "{name}.h"\n{signature};\n{signature} {body}\n')
     command = [compiler, *WARNINGS.split(), "-O2", *flags.split(), "-shared", "-fPIC"]
     subprocess.run([*command, str(folder / "run.c"), "-o", str(folder / "run.so")], check=True)

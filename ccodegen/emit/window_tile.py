@@ -1,0 +1,95 @@
+"""Writes the headers of window tiles: sums of neighbouring places under a window, in lanes.
+
+The name says it all: ccg_window_f32_7x16_3s1.h has `ccg_window_f32_7x16_3s1(sums, lhs, rhs,
+lhs_offset, lhs_row_step, lhs_step, rhs_offset, rhs_step, rows)` for 7 places of 16 lanes, under
+rows of a window of 3 taps each that moves by 1 from place to place. What neighbours read is loaded
+once for a row.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ccodegen.emit.render import render
+from ccodegen.emit.tile import TYPES
+from ccodegen.support.errors import InternalError
+
+_NAME = re.compile(r"(ccg_window_(f32|f64)_([1-8])x(2|4|8|16)_([1-8])s([1-8]))\.h")
+
+
+@dataclass(frozen=True)
+class _Term:
+    """What is added to a sum: a column's element times a weight, by their names."""
+
+    sum: str
+    weight: str
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One that places read, and the products that it is in. `number`: from the first one's."""
+
+    number: int
+    products: tuple[_Term, ...]
+
+
+@dataclass(frozen=True)
+class _View:
+    """`bytes` of an element, `width`: of all lanes; `starts`: where each sum's lanes begin."""
+
+    name: str
+    guard: str
+    type: str
+    suffix: str
+    bytes: int
+    width: int
+    places: int
+    lanes: int
+    taps: int
+    stride: int
+    sums: tuple[str, ...]
+    starts: tuple[int, ...]
+    weights: tuple[str, ...]
+    columns: tuple[_Column, ...]
+
+
+def is_window_tile(name: str) -> bool:
+    """Whether a header of this name is one of a window tile."""
+    return _NAME.fullmatch(name) is not None
+
+
+def header_text(name: str) -> str:
+    """The header of this name, as C99 that uses vector extensions where there are."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise InternalError(f"{name} is no header of a window tile")
+    function, kind = match[1], match[2]
+    places, lanes, taps, stride = (int(match[n]) for n in range(3, 7))
+    c_type, element_bytes = TYPES[kind]
+    view = _View(
+        name=function,
+        guard=f"{function.upper()}_H",
+        type=c_type,
+        suffix=kind,
+        bytes=element_bytes,
+        width=lanes * element_bytes,
+        places=places,
+        lanes=lanes,
+        taps=taps,
+        stride=stride,
+        sums=tuple(f"c{p}" for p in range(places)),
+        starts=tuple(p * lanes for p in range(places)),
+        weights=tuple(f"b{k}" for k in range(taps)),
+        columns=_columns(places, taps, stride),
+    )
+    return render("window_tile.h.j2", view)
+
+
+def _columns(places: int, taps: int, stride: int) -> tuple[_Column, ...]:
+    """All that a row of the window reads at these places; each sum takes its taps in order."""
+    products: dict[int, list[_Term]] = {}
+    for p in range(places):
+        for k in range(taps):
+            products.setdefault(p * stride + k, []).append(_Term(f"c{p}", f"b{k}"))
+    return tuple(_Column(number, tuple(products[number])) for number in sorted(products))

@@ -1,0 +1,158 @@
+"""Contractions whose batch lies side by side in memory, by window tiles: depthwise convolutions.
+
+Neighbouring places in a row of the result read much the same elements, under a window that moves by
+one tap or few. Some of them are summed at a time, in registers, so that each element of a row of
+the window is loaded once for all of them. Each sum takes its products in strict mode's order.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from ccodegen.loop.builder import index
+from ccodegen.loop.ir import Buffer, CallC, Index, Load, LoopKind
+from ccodegen.lower.chunks import remaining
+from ccodegen.lower.contract_panels import ending_inside
+from ccodegen.lower.product import Product
+from ccodegen.lower.strides import position_of, steps_along
+from ccodegen.ops.index import plus, times
+from ccodegen.ops.register_tile import evenly
+from ccodegen.support.element_type import ElementType
+
+_FLOATS = (ElementType.F32, ElementType.F64)
+_MOST_PLACES = _MOST_TAPS = _MOST_STRIDE = 8
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Of a window: its extent, and how far apart its elements are in both operands."""
+
+    size: int
+    lhs_step: int
+    rhs_step: int
+
+
+_NO_AXIS = _Axis(1, 0, 0)
+
+
+@dataclass(frozen=True)
+class WindowTile:
+    """`places` of `lanes` sums each, under `rows` of a window of `taps`, which moves by `stride`
+    taps from place to place. Steps: from row to row and from tap to tap in the left operand, from
+    tap to tap in the right one, whose rows follow each other."""
+
+    places: int
+    lanes: int
+    taps: int
+    stride: int
+    rows: int
+    row_step: int
+    lhs_step: int
+    rhs_step: int
+
+    def function(self, kind: ElementType) -> str:
+        """The C function that computes a tile of elements of this type."""
+        return f"ccg_window_{kind.text}_{self.places}x{self.lanes}_{self.taps}s{self.stride}"
+
+
+def window_tile(product: Product) -> WindowTile | None:
+    """The tile of a product whose batch is contiguous; None where it has no such window."""
+    shape = product.shape
+    lanes = product.work.job.target.machine.vector_elements(product.type.bytes)
+    if product.type not in _FLOATS or not 1 < lanes <= shape.batch[-1]:
+        return None
+    found = _window(product) if shape.rows and 0 not in shape.sizes else None
+    if found is None:
+        return None
+    place_step, axes = found
+    for rows, taps in itertools.pairwise((_NO_AXIS, *axes, _NO_AXIS)):
+        tile = _tile(product, place_step, rows, taps)
+        if tile and rows.size * taps.size == shape.sizes[2]:
+            return tile
+    return None
+
+
+def _tile(product: Product, place_step: int, rows: _Axis, taps: _Axis) -> WindowTile | None:
+    """With a window of these axes; None where it does not move by taps, or has too many."""
+    width, machine = product.shape.rows[-1], product.work.job.target.machine
+    lhs_step, rhs_step = taps.lhs_step, taps.rhs_step
+    if taps.size == 1:
+        lhs_step, rhs_step = place_step, rows.rhs_step
+    stride = place_step // lhs_step if lhs_step and width > 1 else 1
+    moves_by_taps = width == 1 or stride * lhs_step == place_step
+    rows_follow = rows.size == 1 or rows.rhs_step == taps.size * rhs_step
+    most = min(_MOST_PLACES, machine.vector_registers - taps.size - 1)
+    few = taps.size <= _MOST_TAPS and 0 < stride <= _MOST_STRIDE and most > 0
+    if not (few and moves_by_taps and rows_follow):
+        return None
+    lanes = machine.vector_elements(product.type.bytes)
+    sizes = evenly(width, most), lanes, taps.size, stride, rows.size
+    return WindowTile(*sizes, rows.lhs_step, lhs_step, rhs_step)
+
+
+def _window(product: Product) -> tuple[int, list[_Axis]] | None:
+    """How far apart in the left operand neighbouring places in a row of the result are, and the
+    window's axes; None where operands are computed or read in other than constant steps."""
+    shape, builder = product.shape, product.work.builder
+    with (
+        builder.block(),
+        builder.loops(shape.batch, "b") as batch,
+        builder.loops(shape.rows, "row") as row,
+        builder.loops(shape.columns, "col") as column,
+        builder.loops(shape.depth, "k") as depth,
+    ):
+        along, places = (batch[-1], row[-1], *depth), (*batch, *row, *column)
+        lhs = steps_along(builder, product.lhs(batch, row, depth), along, places)
+        rhs = steps_along(builder, product.rhs(batch, depth, column), along, places)
+    if lhs is None or rhs is None or lhs[1][0] != 1 or rhs[1][0] != 1:
+        return None
+    steps = zip(shape.depth, lhs[1][2:], rhs[1][2:], strict=True)
+    return lhs[1][1], [_Axis(*axis) for axis in steps if axis[0] != 1]
+
+
+def contract_in_windows(product: Product, tile: WindowTile) -> None:
+    """For each row of the result some places at a time, in each block of the batch; the last ones
+    end with the row and the batch, and keep what others have stored."""
+    shape, work, builder = product.shape, product.work, product.work.builder
+    (*outer, count), (*above, width) = shape.batch, shape.rows
+    with (
+        builder.loops(outer, "b", LoopKind.PARALLEL) as before,
+        builder.loops(above, "row", LoopKind.PARALLEL) as row,
+        builder.loops(shape.columns, "col", LoopKind.PARALLEL) as column,
+        builder.loop(-(-count // tile.lanes), "block", LoopKind.PARALLEL) as block,
+        builder.loop(-(-width // tile.places), "place", LoopKind.PARALLEL) as number,
+    ):
+        first, lane = times(number, tile.places), times(block, tile.lanes)
+        place, old_places = ending_inside(number, width, tile.places)
+        start, old_lanes = ending_inside(block, count, tile.lanes)
+        sums = _sums(product, tile, ((*before, start), (*row, place), column))
+        with (
+            builder.loop(remaining(work, width, first, tile.places), "i") as i,
+            builder.loop(remaining(work, count, lane, tile.lanes), "j", LoopKind.VECTOR) as j,
+        ):
+            at = plus(times(plus(old_places, i), tile.lanes), plus(old_lanes, j))
+            batch, places = (*before, plus(lane, j)), (*row, plus(first, i))
+            product.finish(batch, places, column, Load(sums, builder.simplify((at,))))
+
+
+def _sums(product: Product, tile: WindowTile, first: tuple[Index, Index, Index]) -> Buffer:
+    """The sums of a tile that begins at a batch, row and column."""
+    shape, builder = product.shape, product.work.builder
+    batch, row, column = first
+    zeros = tuple(index(0) for _ in shape.depth)
+    lhs, rhs = product.lhs(batch, row, zeros), product.rhs(batch, zeros, column)
+    assert isinstance(lhs, Load) and isinstance(rhs, Load)
+    sums = builder.local(product.type, (tile.places * tile.lanes,), "sums")
+    name = tile.function(product.type)
+    scalars = (
+        position_of(lhs),
+        index(tile.row_step),
+        index(tile.lhs_step),
+        position_of(rhs),
+        index(tile.rhs_step),
+        index(tile.rows),
+    )
+    buffers = (sums, lhs.buffer, rhs.buffer)
+    builder.emit(CallC(name, f"{name}.h", buffers, builder.simplify(scalars)))
+    return sums
