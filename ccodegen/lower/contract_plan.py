@@ -20,6 +20,7 @@ from ccodegen.lower.contract_loops import (
 from ccodegen.lower.contract_rows import contract_in_rows, row_tile
 from ccodegen.lower.contract_tiles import contract_in_tiles, right_lies_in_panels
 from ccodegen.lower.contract_windows import contract_in_windows, window_tile
+from ccodegen.lower.frame import fill_edges, is_framed
 from ccodegen.lower.job import Work
 from ccodegen.lower.product import Product
 from ccodegen.ops.contraction import accumulator_type
@@ -33,6 +34,9 @@ _LEAST_COLUMNS = 4
 
 def contract_plan(work: Work, hero: Instruction) -> None:
     """Tiles where packing pays; else vectors along what lies side by side in memory."""
+    for output in work.job.outputs:
+        if is_framed(work, output):
+            fill_edges(work, output)
     types = panel_types(hero)
     if types is None or not _contract_narrow(Product(work, hero, *types)):
         product = _widened(work, hero)

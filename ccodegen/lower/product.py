@@ -13,6 +13,7 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import const
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.lower.elements import guarded
+from ccodegen.lower.frame import is_framed, store_inside
 from ccodegen.lower.job import Work
 from ccodegen.ops.contraction import Contraction, Place, accumulator_type, contraction
 from ccodegen.ops.fold import converted
@@ -54,7 +55,10 @@ class Product:
         value = converted(total, self.hero.array_shape.element_type)
         self.work.elements.know(self.hero, at, (value,))
         for output in self.work.job.outputs:
-            self.work.store(output, at)
+            if is_framed(self.work, output):
+                store_inside(self.work, output, at)
+            else:
+                self.work.store(output, at)
 
     def _entry(self, number: int, place: Place, element_type: ElementType) -> Expr:
         condition, at = place

@@ -50,6 +50,14 @@ def spread_size(size: int, padding: PaddingDimension) -> int:
     return (size - 1) * (padding.interior + 1) + 1 if size else 0
 
 
+def is_frame(instruction: Instruction) -> bool:
+    """Whether it is a pad that only adds edges: there are no gaps, and nothing is taken away."""
+    attributes = instruction.attributes
+    return isinstance(attributes, Pad) and all(
+        p.low >= 0 and p.high >= 0 and p.interior == 0 for p in attributes.padding
+    )
+
+
 def evaluate(evaluator: Any, instruction: Instruction, value: Array, filler: Array) -> Array:
     padding = attributes_of(instruction, Pad).padding
     spread = [spread_size(n, p) for n, p in zip(value.shape, padding, strict=True)]

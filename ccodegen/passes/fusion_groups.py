@@ -16,6 +16,7 @@ from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.cost import is_dear
 from ccodegen.ops.movement import Broadcast
+from ccodegen.ops.pad import is_frame
 from ccodegen.passes.fusion_group import (
     CONTRACTIONS,
     Group,
@@ -184,10 +185,31 @@ class _Decider:
         return False
 
     def _fits_as_hero(self, hero: Instruction, group: Group) -> bool:
-        """A contraction takes what is computed elementwise from its result as an epilogue."""
+        """A contraction takes what is computed elementwise from its result as an epilogue, with
+        edges around it."""
         plain = group.hero is None and group.rows is None
         asks = any(_is_large_concatenate(member) for member in group.members)
-        return plain and not asks and self._is_straight(hero, group)
+        fits = self._is_straight(hero, group) or self._is_framed(hero, group)
+        return plain and not asks and fits
+
+    def _is_framed(self, hero: Instruction, group: Group) -> bool:
+        """Whether the group stores nothing but what is made elementwise of it, with edges."""
+        root = group.roots[0]
+        if len(group.roots) > 1 or not is_frame(root):
+            return False
+        pending, seen = [hero], {hero, root}
+        while pending:
+            value = pending.pop()
+            readers = [u for u in self._users[value] if u in group.members]
+            for user in readers:
+                same = result_dimensions(user) == result_dimensions(hero)
+                straight = same and opdef.get(user.op).elementwise
+                if not straight and (user is not root or value is root.operands[1]):
+                    return False
+            new = [u for u in readers if u not in seen]
+            seen.update(new)
+            pending += new
+        return True
 
     def _fits_as_reduce(self, reduce: Instruction, group: Group) -> bool:
         """A reduce joins readers over the same rows, or over its own result elementwise."""
