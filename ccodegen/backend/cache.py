@@ -23,6 +23,7 @@ from ccodegen.support.version import VERSION
 
 _MAGIC = b"ccg-cache-1\n"
 _FOOTER = len(_MAGIC) + 32
+_LARGE_PAGE = 1 << 21  # bytes
 
 
 def digest(*parts: str | bytes) -> str:
@@ -133,12 +134,20 @@ def _with_footer(contents: Iterable[bytes | memoryview]) -> Iterator[bytes | mem
 def write_atomically(
     path: Path, contents: Iterable[bytes | memoryview], lasting: bool = False
 ) -> None:
-    """Makes or replaces a file, whole or not at all; `lasting`: even where the machine fails."""
+    """Makes or replaces a file, whole or not at all; `lasting`: even where the machine fails.
+
+    Linux keeps and maps it in large pages, from which weights are read up to twice as fast, if each
+    of those is written at once, from memory that is not still to be read from a disk.
+    """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "wb", buffering=_LARGE_PAGE) as file:
             for part in contents:
-                file.write(part)
+                rest = memoryview(part)
+                while rest:
+                    room = _LARGE_PAGE - file.tell() % _LARGE_PAGE
+                    file.write(rest[:room])
+                    rest = rest[room:]
             if lasting:
                 file.flush()
                 os.fsync(file.fileno())

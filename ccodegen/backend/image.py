@@ -9,6 +9,7 @@ the constants: they are on the disk before the footer is, so that a file with a 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import mmap
@@ -139,7 +140,11 @@ def _pieces(file: BufferedReader, size: int) -> Iterator[bytes]:
 def _mapped(file: BufferedReader, start: int, signature: Signature) -> list[Array]:
     if not signature.external:
         return []
-    data = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+    mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with contextlib.suppress(OSError):  # where the system has none
+            mapping.madvise(mmap.MADV_HUGEPAGE)
+    data = np.frombuffer(mapping, np.uint8)
     arrays, start = [], start + -start % _PAGE
     for slot in signature.external:
         start += -start % signature.alignment

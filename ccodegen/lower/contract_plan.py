@@ -24,7 +24,12 @@ from ccodegen.lower.frame import fill_edges, is_framed
 from ccodegen.lower.job import Work
 from ccodegen.lower.product import Product
 from ccodegen.ops.contraction import accumulator_type
-from ccodegen.ops.register_tile import RegisterTile, panel_types, register_tile
+from ccodegen.ops.register_tile import (
+    LEAST_ROWS_TO_PACK_FOR,
+    RegisterTile,
+    panel_types,
+    register_tile,
+)
 
 HEROES = ("dot", "convolution")
 
@@ -56,20 +61,23 @@ def _contract_narrow(product: Product) -> bool:
         contract_in_rows(product, rows)
         return True
     tile = register_tile(product.hero, product.work.job.target)
-    if tile is None or _share_enough(product, tile):
+    if tile is None or not _pays_in_tiles(product, tile):
         return False
     contract_in_tiles(product, tile)
     return True
 
 
-def _share_enough(product: Product, tile: RegisterTile) -> bool:
-    """Whether the rows are so few that all share what is read of the right matrix where it lies:
-    to pack it takes longer then."""
-    if product.shape.sizes[0] > ROWS_TOGETHER or tile.group > 1:
+def _pays_in_tiles(product: Product, tile: RegisterTile) -> bool:
+    """Whether the right matrix lies in panels, or to pack it takes no longer than to read it where
+    it lies: it does for so few rows that all share what is read."""
+    rows = product.shape.sizes[0]
+    if rows > ROWS_TOGETHER or right_lies_in_panels(product, tile):
+        return True
+    if rows < LEAST_ROWS_TO_PACK_FOR:
         return False
     widened = _widened(product.work, product.hero)
     shared = _loops(widened) is contract_in_columns and shares_columns(widened)
-    return shared and not right_lies_in_panels(product, tile)
+    return tile.group > 1 or not shared
 
 
 def _loops(product: Product) -> Callable[[Product], None]:

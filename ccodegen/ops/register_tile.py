@@ -17,7 +17,10 @@ from ccodegen.target.model import Target
 # Below this many multiplications packing costs more than it saves.
 _LEAST_WORK = 1 << 13
 _PRICE_OF_HALF_WIDTH = 1.1
-_LEAST_ROWS, _LEAST_COLUMNS, _LEAST_DEPTH = 3, 4, 4
+_LEAST_COLUMNS, _LEAST_DEPTH = 4, 4
+# For fewer rows the right matrix is not packed, but may lie in panels that are not much longer.
+LEAST_ROWS_TO_PACK_FOR = 3
+_MOST_PADDING = 0.125
 # Products of bytes need registers that the sums cannot have, for a correction of their signs.
 _ROWS_LESS_OF_BYTES = 2
 
@@ -60,7 +63,7 @@ def register_tile(hero: Instruction, target: Target) -> RegisterTile | None:
     types = panel_types(hero)
     if types is None or m * n * k < _LEAST_WORK:
         return None
-    if m < _LEAST_ROWS or n < _LEAST_COLUMNS or k < _LEAST_DEPTH:
+    if n < _LEAST_COLUMNS or k < _LEAST_DEPTH:
         return None
     sum_bytes = accumulator_type(hero).bytes
     if target.machine.vector_elements(sum_bytes) == 1:
@@ -70,7 +73,10 @@ def register_tile(hero: Instruction, target: Target) -> RegisterTile | None:
         rows = max(1, rows - _ROWS_LESS_OF_BYTES)
     if 2 * m <= rows:  # so few sums would wait for each other
         columns *= 2
-    return RegisterTile(evenly(m, rows), _narrowed(n, columns), *types)
+    columns = _narrowed(n, columns)
+    if m < LEAST_ROWS_TO_PACK_FOR and -n % columns > _MOST_PADDING * n:
+        return None
+    return RegisterTile(evenly(m, rows), columns, *types)
 
 
 def panel_types(hero: Instruction) -> tuple[ElementType, ElementType] | None:

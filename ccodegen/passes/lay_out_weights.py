@@ -91,7 +91,9 @@ def _packed(
     ordered = weights.attributes.literal.array.transpose(order)
     batch, depth, columns = sizes
     width, group = tile.columns, tile.group
-    padded = np.pad(ordered.reshape(sizes), ((0, 0), (0, -depth % group), (0, -columns % width)))
+    padded, missing = ordered.reshape(sizes), (0, -depth % group, -columns % width)
+    if any(missing):
+        padded = np.pad(padded, [(0, count) for count in missing])
     turns, count = padded.shape[1] // group, padded.shape[2] // width
     parts = padded.reshape(batch, turns, group, count, width)
     panels = np.ascontiguousarray(parts.transpose(0, 3, 1, 4, 2))

@@ -6,9 +6,10 @@ import multiprocessing
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from ccodegen.backend.cache import Cache, default_directory, digest
+from ccodegen.backend.cache import Cache, default_directory, digest, write_atomically
 from ccodegen.support.errors import InputError
 
 KEY = digest("key")
@@ -41,6 +42,13 @@ def test_a_flipped_bit_is_damage(tmp_path: Path) -> None:
     data[500] ^= 1
     path.write_bytes(data)
     assert cache.find(KEY) is None
+
+
+def test_parts_of_any_size_are_written(tmp_path: Path) -> None:
+    large = np.random.default_rng(0).integers(0, 256, (5 << 20) + 7, np.uint8)
+    parts = [b"library", large.data, b"", large[: 1 << 21].data, bytes(3)]
+    write_atomically(tmp_path / "file", parts)
+    assert (tmp_path / "file").read_bytes() == b"".join(parts)
 
 
 def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:

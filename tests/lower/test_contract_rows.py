@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ccodegen.backend.build import build
+from ccodegen.backend.options import BuildOptions
 from tests.lower.test_contract_tiles import functions
 from tests.lower.test_weights import dense
-from tests.three_ways import check, module_of
+from tests.three_ways import check, module_of, plain_target
 
 
 @pytest.mark.parametrize("types", ["f32 f32 f32", "f64 f64 f64", "s8 s8 s32", "s16 s16 s32"])
@@ -32,6 +34,15 @@ def test_strict_mode_keeps_the_order_of_floats(types: str, used: bool) -> None:
 def test_where_another_form_is_better(sizes: tuple[int, int, int], order: str) -> None:
     used = functions(check(module_of(dense(*sizes, order))))
     assert not any(function.startswith("ccg_rows_") for function in used)
+
+
+@pytest.mark.parametrize("sizes", [(1, 700, 3000), (3000, 700, 1)])
+def test_lines_that_come_from_memory_come_one_after_the_other(sizes: tuple[int, int, int]) -> None:
+    def called(depth: int) -> list[str]:
+        module = module_of(dense(sizes[0], depth, sizes[2], "nk"))
+        return functions(build(module, BuildOptions(plain_target())))
+
+    assert called(sizes[1] // 2) and not called(sizes[1])
 
 
 def test_batch_and_two_depths_and_what_is_fused() -> None:

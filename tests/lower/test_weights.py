@@ -50,6 +50,20 @@ def test_a_matrix(
     assert constants(built) == [panels] and not built.program.arena_size
 
 
+@MODES
+@pytest.mark.parametrize("order", ["kn", "nk"])
+@pytest.mark.parametrize(
+    ("rows", "columns", "panels"),
+    [(1, 48, (3, 480, 16)), (2, 40, (5, 480, 8)), (1, 30, (2, 480, 16)), (2, 9, ()), (1, 20, ())],
+)
+def test_a_matrix_for_few_rows(
+    rows: int, columns: int, panels: tuple[int, ...], order: str, strict: bool
+) -> None:
+    built = check(with_weights(dense(rows, 480, columns, order)), strict=strict)
+    as_given = (480, columns) if order == "kn" else (columns, 480)
+    assert constants(built) == [panels or as_given] and not built.program.arena_size
+
+
 @pytest.mark.parametrize("order", ["kn", "nk"])
 @pytest.mark.parametrize(
     ("types", "depth", "panels"),
