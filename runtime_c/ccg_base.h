@@ -108,6 +108,7 @@ CCG_INLINE double ccg_f64_bits(uint64_t bits)
 
 /* a*b + c: rounded once where the machine has FMA and the mode is not strict, else twice. */
 #if (defined(__FMA__) || defined(__ARM_FEATURE_FMA)) && !defined(CCG_STRICT) && !defined(CCG_PLAIN)
+#define CCG_HAS_FMA_F32 1
 #define CCG_FMA_F32(a, b, c) __builtin_fmaf(a, b, c)
 #else
 #define CCG_FMA_F32(a, b, c) ((a) * (b) + (c))

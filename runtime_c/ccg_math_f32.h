@@ -205,6 +205,25 @@ CCG_INLINE float ccg_cosh_f32(float x)
     return half_exp + 0.25f / half_exp;
 }
 
+/* a/b for 2^-64 <= b <= 2^64 and r = 1/b. Rounded once, as a division is (Brisebarre, Muller and
+   Raina, "Accelerating correctly rounded floating-point division when the divisor is known in
+   advance"), but for |a| < 2^-100 and denormal quotients: there at most 1.5 ulp; and infinite from
+   an ulp below overflow on. The limits are for an infinite quotient, whose rest is none. */
+CCG_INLINE float ccg_quotient_f32(float a, float b, float r)
+{
+#if defined(CCG_HAS_FMA_F32)
+    CCG_LIMIT(float, least, -0x1p+127f);
+    CCG_LIMIT(float, most, 0x1p+127f);
+    float q = a * r, rest = ccg_fma_f32(q, b, -a);
+    rest = rest < most ? rest : most;
+    rest = rest > least ? rest : least;
+    return ccg_fma_f32(-rest, r, q);
+#else
+    (void)r;
+    return a / b;
+#endif
+}
+
 /* At most 0.5 ulp. */
 CCG_INLINE float ccg_sqrt_f32(float x)
 {

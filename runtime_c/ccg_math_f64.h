@@ -167,6 +167,22 @@ CCG_INLINE double ccg_cosh_f64(double x)
     return half_exp + 0.25 / half_exp;
 }
 
+/* a/b for 2^-512 <= b <= 2^512 and r = 1/b: as ccg_quotient_f32, with 2^-900 for 2^-100. */
+CCG_INLINE double ccg_quotient_f64(double a, double b, double r)
+{
+#if defined(CCG_HAS_FMA_F64)
+    CCG_LIMIT(double, least, -0x1p+1023);
+    CCG_LIMIT(double, most, 0x1p+1023);
+    double q = a * r, rest = ccg_fma_f64(q, b, -a);
+    rest = rest < most ? rest : most;
+    rest = rest > least ? rest : least;
+    return ccg_fma_f64(-rest, r, q);
+#else
+    (void)r;
+    return a / b;
+#endif
+}
+
 /* At most 0.5 ulp. */
 CCG_INLINE double ccg_sqrt_f64(double x)
 {

@@ -2,7 +2,8 @@
 
 Names are HLO's opcodes; a comparison carries its direction (`compare-lt`, `compare-total-lt`).
 Operands have one type, which is the result's too, unless the row says otherwise. `reduce-precision`
-takes the numbers of exponent and mantissa bits as u32 constants.
+takes the numbers of exponent and mantissa bits as u32 constants. `quotient` is `divide`
+with the divisor's reciprocal as third operand; the runtime's functions say for which divisors.
 """
 
 from __future__ import annotations
@@ -216,6 +217,10 @@ _ROWS = (
         "divide", 2,
         ref.by_kind(ref.divide_integer, ref.plain(np.true_divide), ref.math("divide")),
         integer=function("divide"), index=infix("/"), real=infix("/"), complex_=function("divide"),
+    ),
+    _row(
+        "quotient", 3, lambda result, a, b, _: ref.plain(np.true_divide)(result, a, b),
+        real=function("quotient", 3),
     ),
     _row(
         "remainder", 2, ref.by_kind(ref.remainder_integer, ref.plain(np.fmod)),

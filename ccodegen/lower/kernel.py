@@ -11,6 +11,7 @@ from ccodegen.loop.block_loops import block_loops
 from ccodegen.loop.cse import share_common
 from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
+from ccodegen.loop.fixed_divisors import divide_by_reciprocals
 from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
 from ccodegen.loop.name_values import name_values
@@ -54,7 +55,10 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     body = join_loops(kernel).body
     if job.target.machine.has_vectors:
         body = simplify_body(block_loops(body, fresh))
-    body = share_common(hoist(name_starts(mark_loops(body), fresh)), fresh)
+    body = hoist(name_starts(mark_loops(body), fresh))
+    if job.target.machine.has_vectors and not job.strict:
+        body = divide_by_reciprocals(body, fresh)
+    body = share_common(body, fresh)
     kernel = Kernel(name, kernel.buffers, body, origin)
     return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
 

@@ -169,6 +169,27 @@ def test_functions_of_two_arguments_stay_below_their_bounds(kind: str, flags: st
 
 
 @pytest.mark.parametrize("flags", [FAST, STRICT], ids=["fast", "strict"])
+@pytest.mark.parametrize(("kind", "exponent", "least"), [("f32", 64, -100), ("f64", 512, -900)])
+def test_quotients_by_reciprocals_are_quotients(
+    kind: str, exponent: int, least: int, flags: str
+) -> None:
+    rng, t = np.random.default_rng(5), DTYPES[kind]
+    size = 200_000
+    b = np.ldexp(rng.uniform(1, 2, size), rng.integers(-exponent, exponent, size)).astype(t)
+    q = rng.uniform(1, 2, size).astype(t)
+    # The dividends of the second half lie near products with the middle of two floats.
+    a = np.where(np.arange(size) < size // 2, np.ldexp(q, rng.integers(least, 60, size)), q * b)
+    a = np.where(np.arange(size) % 3 == 0, np.nextafter(a, t(0)), -a).astype(t)
+    a[:8] = [0, -0.0, INF, -INF, NAN, 1, -1, 2]
+    with np.errstate(all="ignore"):
+        want = a / b
+    got = call(f"ccg_quotient_{kind}", a, b, 1 / b, flags=flags)
+    normal = (want == 0) | (abs(want) >= np.finfo(t).tiny) | np.isnan(want)
+    np.testing.assert_array_equal(got[normal], want[normal])
+    assert (np.signbit(got) == np.signbit(want))[normal & ~np.isnan(want)].all()
+
+
+@pytest.mark.parametrize("flags", [FAST, STRICT], ids=["fast", "strict"])
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 def test_erf(kind: str, flags: str) -> None:
     special = pytest.importorskip("scipy.special")
