@@ -19,6 +19,7 @@ from ccodegen.passes.fold_constants import fold_constants
 from ccodegen.passes.frame_updates import frame_updates
 from ccodegen.passes.fuse import fuse
 from ccodegen.passes.hoist_invariant import hoist_invariant
+from ccodegen.passes.lay_out_features import lay_out_features
 from ccodegen.passes.lay_out_weights import lay_out_weights
 from ccodegen.passes.merge_common import merge_common
 from ccodegen.passes.normalise_layouts import normalise_layouts
@@ -95,6 +96,8 @@ SIMPLIFICATION: Pipeline = (
 
 COMPILATION: Pipeline = (
     *SIMPLIFICATION,
+    # Before all that looks for features in the last dimension.
+    lay_out_features,
     # Pads by itself, and makes products whose weights are laid out.
     use_winograd,
     expose_padding,

@@ -1,0 +1,211 @@
+"""Layout of convolutional networks: features in the last dimension, where vectors run along them.
+
+    c = convolution(x, k), dim_labels=bf01_oi01->bf01    →    x' = transpose(x)
+    y = tanh(c)                                               c' = convolution(x', k), …b01f_…->b01f
+                                                              y' = tanh(c'), y = transpose(y')
+
+What is computed from such transposes element by element, by windows, slices or reduces is computed
+before them instead, so that those between the layers meet no reader and vanish.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.attributes import Attributes, DimLabels
+from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.rewrite import map_computations, rewrite_computation
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.build import broadcast, constant, is_static, transpose
+from ccodegen.ops.contraction import contraction
+from ccodegen.ops.convolution import Convolution
+from ccodegen.ops.creation import Constant
+from ccodegen.ops.movement import Broadcast, Concatenate, Pad, Reverse, Slice
+from ccodegen.ops.reduce import Reduce
+from ccodegen.ops.reduce_window import ReduceWindow
+from ccodegen.passes.context import PassContext
+
+_Item = TypeVar("_Item")
+
+# In floating-point operations of a matrix product, by measurement.
+_PRICE_OF_ELEMENT = 200  # transposed
+_GAIN = 0.2  # of the operations of a convolution, more where it can be done by Winograd's algorithm
+
+
+def lay_out_features(module: Module, context: PassContext) -> Module:
+    """Convolutions with features behind the batch get them behind all other dimensions, and what is
+    computed from them too, where that gains more than the transposes that stay take.
+
+    The order of sums changes: not in strict mode. Not on processors without vectors.
+    """
+    if context.strict or not context.has_vectors:
+        return module
+    return map_computations(module, _laid_out)
+
+
+def _laid_out(
+    computation: Computation, callees: dict[Computation, Computation]
+) -> Computation:
+    computation = rewrite_computation(computation, lambda i: i, callees)
+    sweep = _Sweep()
+    moved = rewrite_computation(computation, sweep.visit)
+    return moved if sweep.gain > sweep.price(moved) else computation
+
+
+def _last(items: Sequence[_Item]) -> tuple[_Item, ...]:
+    """What belongs to dimensions with features behind the batch, for those with features last."""
+    return (items[0], *items[2:], items[1])
+
+
+class _Sweep:
+    """`_moved`: of an array with features behind the batch, the one with features last."""
+
+    def __init__(self) -> None:
+        self.gain = 0.0
+        self._moved: dict[Instruction, Instruction] = {}
+        self._transposes: set[Instruction] = set()
+        self._computed: set[Instruction] = set()  # those of which the moved one is not made
+
+    def price(self, computation: Computation) -> float:
+        """Of the transposes that the computation has of those made here."""
+        there = self._transposes.intersection(computation.instructions)
+        return sum(_PRICE_OF_ELEMENT * t.array_shape.size for t in there)
+
+    def visit(self, instruction: Instruction) -> Instruction:
+        if instruction.control_predecessors or not is_static(instruction):
+            return instruction
+        attributes = instruction.attributes
+        if isinstance(attributes, Convolution):
+            return self._convolution(instruction, attributes)
+        if not self._computed.intersection(instruction.operands):
+            return instruction
+        if isinstance(attributes, Reduce):
+            return self._reduce(instruction, attributes)
+        moved = _moved_attributes(instruction)
+        if moved is None:
+            return instruction
+        return self._back(self._with_moved_operands(instruction, moved))
+
+    def _convolution(self, instruction: Instruction, attributes: Convolution) -> Instruction:
+        labels = attributes.dim_labels
+        if not _has_features_behind_batch(labels):
+            return instruction
+        shape = contraction(instruction)
+        self.gain += _GAIN * 2 * math.prod(shape.sizes) * math.prod(shape.batch)
+        lhs, rhs = instruction.operands
+        moved = _features_last(len(labels.kernel_spatial))
+        if isinstance(rhs.attributes, Constant) or attributes.feature_group_count > 1:
+            features = labels.kernel_input_feature, labels.kernel_output_feature
+            rhs = self._transposed(rhs, (*labels.kernel_spatial, *features))
+        else:  # it is packed in any case
+            moved = replace(
+                moved,
+                kernel_input_feature=labels.kernel_input_feature,
+                kernel_output_feature=labels.kernel_output_feature,
+                kernel_spatial=labels.kernel_spatial,
+            )
+        result = replace(
+            instruction,
+            shape=_moved_shape(instruction.array_shape),
+            operands=(self._forth(lhs), rhs),
+            attributes=replace(attributes, dim_labels=moved),
+        )
+        return self._back(result)
+
+    def _reduce(self, instruction: Instruction, attributes: Reduce) -> Instruction:
+        """A reduce whose result is the same either way: of what stays, the order does."""
+        rank = instruction.operands[0].array_shape.rank
+        places = _last(range(rank))
+        kept = [d for d in places if d not in attributes.dimensions]
+        if len(instruction.operands) != 2 or kept != sorted(kept):
+            return instruction
+        dimensions = tuple(places.index(d) for d in sorted(attributes.dimensions))
+        reduced = replace(attributes, dimensions=tuple(sorted(dimensions)))
+        value, initial = instruction.operands
+        return replace(
+            instruction, operands=(self._forth(value), initial), attributes=reduced
+        )
+
+    def _with_moved_operands(
+        self, instruction: Instruction, attributes: Attributes
+    ) -> Instruction:
+        operands = (
+            self._forth(o) if o.array_shape.rank else o for o in instruction.operands
+        )
+        shape = _moved_shape(instruction.array_shape)
+        return replace(instruction, shape=shape, operands=tuple(operands), attributes=attributes)
+
+    def _forth(self, value: Instruction) -> Instruction:
+        """The value with features last."""
+        if value not in self._moved:
+            self._moved[value] = self._made(value)
+        return self._moved[value]
+
+    def _made(self, value: Instruction) -> Instruction:
+        order = _last(range(value.array_shape.rank))
+        if isinstance(value.attributes, Broadcast):
+            (operand,) = value.operands
+            places = tuple(order.index(d) for d in value.attributes.dimensions)
+            return broadcast(value, operand, _last(value.array_shape.dimensions), places)
+        return self._transposed(value, order)
+
+    def _transposed(self, value: Instruction, order: Sequence[int]) -> Instruction:
+        if isinstance(value.attributes, Constant):
+            return constant(value, value.attributes.literal.array.transpose(order))
+        result = transpose(value, value, order)
+        if result is not value:
+            self._transposes.add(result)
+        return result
+
+    def _back(self, moved: Instruction) -> Instruction:
+        """The transpose with features behind the batch, which has the name of the original."""
+        rank = moved.array_shape.rank
+        result = self._transposed(moved, (0, rank - 1, *range(1, rank - 1)))
+        self._moved[result] = moved
+        self._computed.add(result)
+        return result
+
+
+def _has_features_behind_batch(labels: DimLabels) -> bool:
+    input_order = (labels.input_batch, labels.input_feature, *labels.input_spatial)
+    output_order = (labels.output_batch, labels.output_feature, *labels.output_spatial)
+    rank = len(input_order)
+    return rank > 2 and input_order == output_order == tuple(range(rank))
+
+
+def _features_last(spatial: int) -> DimLabels:
+    """Of so many spatial dimensions: the kernel's features come last too."""
+    inner, last = tuple(range(1, spatial + 1)), spatial + 1
+    kernel = tuple(range(spatial))
+    return DimLabels(0, last, inner, spatial, last, kernel, 0, last, inner)
+
+
+def _moved_shape(shape: ArrayShape) -> ArrayShape:
+    return shape.with_dimensions(_last(shape.dimensions))
+
+
+def _moved_attributes(instruction: Instruction) -> Attributes | None:
+    """Those of the same op over arrays with features last; None where that is not so simple."""
+    if not isinstance(instruction.shape, ArrayShape):
+        return None
+    rank = instruction.array_shape.rank
+    shapes = [o.shape for o in instruction.operands]
+    if not all(isinstance(s, ArrayShape) and s.rank in (0, rank) for s in shapes):
+        return None
+    attributes = instruction.attributes
+    places = _last(range(rank))
+    match attributes:
+        case Pad(padding):
+            return Pad(_last(padding))
+        case Slice(parts):
+            return Slice(_last(parts))
+        case Reverse(dimensions) | Concatenate(dimensions):
+            return replace(attributes, dimensions=tuple(map(places.index, dimensions)))
+        case ReduceWindow(_, window):
+            window = replace(window, dimensions=_last(window.dimensions))
+            return replace(attributes, window=window)
+    return attributes if opdef.get(instruction.op).elementwise else None
