@@ -143,6 +143,7 @@ def _answered(worker: Worker, request: Mapping[str, Any]) -> Answer:
     except Exception as error:
         traceback.print_exc()
         said = " ".join(f"{type(error).__name__}: {error}".split())
+        said = said.replace(str(Path.home()), "~")
         return {"failed": said[:_MOST_SAID]}
 
 
