@@ -14,6 +14,7 @@ from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.fixed_divisors import divide_by_reciprocals
 from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
+from ccodegen.loop.name_conditions import name_conditions
 from ccodegen.loop.name_values import name_values
 from ccodegen.loop.rebuild import expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
@@ -55,7 +56,10 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     body = join_loops(kernel).body
     if job.target.machine.has_vectors:
         body = simplify_body(block_loops(body, fresh))
-    body = hoist(name_starts(mark_loops(body), fresh))
+    body = mark_loops(body)
+    if job.target.machine.has_vectors:
+        body = name_conditions(body, fresh)
+    body = hoist(name_starts(body, fresh))
     if job.target.machine.has_vectors and not job.strict:
         body = divide_by_reciprocals(body, fresh)
     body = share_common(body, fresh)

@@ -26,6 +26,7 @@ from ccodegen.ops.arithmetic import (
     working_type,
 )
 from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.cholesky_tiles import factor_in_tiles, factor_tile
 from ccodegen.ops.fold import Array, converted
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, require
@@ -105,19 +106,33 @@ class _Matrix:
 
 
 def nest(scope: NestScope, instruction: Instruction) -> None:
-    b, (a,), (factor,) = scope.builder, scope.operands, scope.results
+    b, (factor,), lower = scope.builder, scope.results, _is_lower(instruction)
     *outer, n, _ = factor.dimensions
+    tile = factor_tile(scope)
     with b.loops(outer, "m") as batch:
-        matrix = _Matrix(scope, batch, _is_lower(instruction))
-        failed = b.variable(const(PRED, False), "failed")
-        with b.loop(n, "j") as j:
-            _emit_pivot(matrix, a, factor, j, failed)
-            with b.loop(apply("subtract", index(n - 1), j), "i") as below:
-                i = b.let(apply("add", apply("add", below, j), index(1)), "row")
-                total = _emit_total(matrix, a, factor, i, j)
-                quotient = apply("divide", total, matrix.load(factor, j, j))
-                matrix.store(factor, i, j, quotient)
+        matrix = _Matrix(scope, batch, lower)
+        if tile:
+            number = factor_in_tiles(scope, tile, lower, batch)
+            failed: Expr = apply("compare-ne", b.load(number), const(number.type, 0), type=PRED)
+        else:
+            failed = _emit_columns(matrix)
         _emit_rest(matrix, factor, n, failed)
+
+
+def _emit_columns(matrix: _Matrix) -> Expr:
+    """Column after column. Returns whether one has no root."""
+    scope, b = matrix.scope, matrix.scope.builder
+    (a,), (factor,) = scope.operands, scope.results
+    n = factor.dimensions[-1]
+    failed = b.variable(const(PRED, False), "failed")
+    with b.loop(n, "j") as j:
+        _emit_pivot(matrix, a, factor, j, failed)
+        with b.loop(apply("subtract", index(n - 1), j), "i") as below:
+            i = b.let(apply("add", apply("add", below, j), index(1)), "row")
+            total = _emit_total(matrix, a, factor, i, j)
+            quotient = apply("divide", total, matrix.load(factor, j, j))
+            matrix.store(factor, i, j, quotient)
+    return b.load(failed)
 
 
 def _emit_pivot(matrix: _Matrix, a: Buffer, factor: Buffer, j: Expr, failed: Buffer) -> None:
@@ -144,13 +159,13 @@ def _emit_total(matrix: _Matrix, a: Buffer, factor: Buffer, i: Expr, j: Expr) ->
     return b.load(total)
 
 
-def _emit_rest(matrix: _Matrix, factor: Buffer, n: int, failed: Buffer) -> None:
+def _emit_rest(matrix: _Matrix, factor: Buffer, n: int, failed: Expr) -> None:
     """Zeroes the other triangle, and makes this one NaN where the matrix has no factor."""
     b, own = matrix.scope.builder, factor.type
     with b.loops((n, n), "i") as (i, j):
         with b.when(apply("compare-lt", i, j, type=PRED)):
             matrix.store(factor, i, j, const(own, 0))
-        with b.otherwise(), b.when(b.load(failed)):
+        with b.otherwise(), b.when(failed):
             matrix.store(factor, i, j, const(own, float("nan")))
 
 

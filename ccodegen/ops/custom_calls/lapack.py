@@ -11,16 +11,20 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.backend_config import backend_config_of
 from ccodegen.ops.build import derived
+from ccodegen.ops.cholesky_tiles import factor_in_tiles, factor_tile
 from ccodegen.ops.custom_call import CustomCallDef, register_custom_call
 from ccodegen.ops.custom_calls.routine import (
     Call,
     Matrices,
+    Nest,
     Plan,
+    copy,
     matrices_of,
     refusal,
     register_routine,
     require_operand,
 )
+from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.triangular_solve import infer
 from ccodegen.ops.triangular_system import TriangularSolve
 from ccodegen.support.element_type import ElementType
@@ -69,6 +73,19 @@ def potrf(instruction: Instruction) -> Call:
         starts=((0, 0),),
         work=((a.type, max(1, min(a.rows, _PANEL) * (a.rows + 1))),),
     )
+
+
+def potrf_in_tiles(scope: NestScope, instruction: Instruction) -> bool:
+    """The nest for potrf where register tiles are better."""
+    tile, (factor, info) = factor_tile(scope), scope.results
+    if tile is None:
+        return False
+    lower = letter(instruction, "uplo", "LU") == "L"
+    copy(scope, scope.operands[0], factor)
+    with scope.builder.loops(info.dimensions, "m") as batch:
+        failed = factor_in_tiles(scope, tile, lower, batch)
+        scope.builder.store(info, batch, scope.builder.load(failed))
+    return True
 
 
 def getrf(instruction: Instruction) -> Call:
@@ -189,11 +206,12 @@ def of_types(plan: Plan, *types: ElementType) -> Plan:
 
 
 ROUTINES: dict[str, Plan] = {"getrf": getrf, "potrf": potrf, "geqrf": geqrf, "geqp3": geqp3}
+FASTER: dict[str, Nest] = {"potrf": potrf_in_tiles}
 REFLECTIONS: dict[str, Plan] = {"gqr": orgqr, "mqr": ormqr}
 
 for _letter, _type in TYPES.items():
     _prefix = "un" if _type.is_complex else "or"
     _plans = {**ROUTINES, **{_prefix + name: plan for name, plan in REFLECTIONS.items()}}
     for _name, _plan in _plans.items():
-        register_routine(f"lapack_{_letter}{_name}_ffi", of_types(_plan, _type))
+        register_routine(f"lapack_{_letter}{_name}_ffi", of_types(_plan, _type), FASTER.get(_name))
     register_custom_call(CustomCallDef(f"lapack_{_letter}trsm_ffi", expand=expand_trsm))

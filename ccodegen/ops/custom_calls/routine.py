@@ -68,14 +68,21 @@ class Matrices:
 Plan: TypeAlias = Callable[[Instruction], Call]
 
 
-def register_routine(target: str, plan: Plan) -> CustomCallDef:
-    """Adds a target whose instructions `plan` turns into calls; it may raise InputError."""
+Nest: TypeAlias = Callable[[NestScope, Instruction], bool]
+"""Writes a nest that does what the call does, and says whether it has."""
+
+
+def register_routine(target: str, plan: Plan, faster: Nest | None = None) -> CustomCallDef:
+    """Adds a target whose instructions `plan` turns into calls; it may raise InputError. `faster`:
+    what stands for the call where it can."""
 
     def evaluate(evaluator: Any, instruction: Instruction, *operands: Any) -> Any:
         return _run(_checked(plan, instruction), instruction, operands)
 
     def nest(scope: NestScope, instruction: Instruction) -> None:
-        _emit(scope, _checked(plan, instruction))
+        call = _checked(plan, instruction)
+        if faster is None or not faster(scope, instruction):
+            _emit(scope, call)
 
     return register_custom_call(CustomCallDef(target, evaluate=evaluate, nest=nest))
 
@@ -141,7 +148,7 @@ def _run(call: Call, instruction: Instruction, operands: tuple[Any, ...]) -> Any
 
 def _emit(scope: NestScope, call: Call) -> None:
     for result, operand in call.starts:
-        _copy(scope, scope.operands[operand], scope.results[result])
+        copy(scope, scope.operands[operand], scope.results[result])
     read = [scope.operands[number] for number in call.operands]
     work = [scope.scratch(kind, (size,)) for kind, size in call.work]
     buffers = (*scope.results, *read, *work)
@@ -151,6 +158,6 @@ def _emit(scope: NestScope, call: Call) -> None:
     scope.builder.emit(CallC(call.function, call.header, buffers, scalars, writes))
 
 
-def _copy(scope: NestScope, source: Buffer, target: Buffer) -> None:
+def copy(scope: NestScope, source: Buffer, target: Buffer) -> None:
     with scope.builder.loops(source.dimensions, "i") as place:
         scope.builder.store(target, place, scope.builder.load(source, place))

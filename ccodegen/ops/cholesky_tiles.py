@@ -1,0 +1,186 @@
+"""Cholesky's factor in register tiles: a = uᴴ · u, as many rows of u at a time as a tile has.
+
+What the rows known so far contribute to them is one product; those lie in panels for it, as wide as
+a tile. What is left of the rows is divided by its roots in plain loops. Each element's products are
+added up before they are subtracted: not strict mode's order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.ir import Buffer, CallC, Expr, Index, LoopKind
+from ccodegen.loop.linear import linearize
+from ccodegen.ops.arithmetic import minus_product
+from ccodegen.ops.index import minus, plus, quotient, times
+from ccodegen.ops.lowering import NestScope
+from ccodegen.ops.register_tile import RegisterTile
+from ccodegen.support.element_type import ElementType
+
+PRED, S32 = ElementType.PRED, ElementType.S32
+_LEAST_GROUPS = 6  # of rows: plain loops are good at small matrices
+_CACHE_LINE = 64  # bytes
+
+
+def factor_tile(scope: NestScope) -> RegisterTile | None:
+    """The tile for the scope's first operand; None where plain loops are better."""
+    a = scope.operands[0]
+    vectors = scope.target.machine.vector_elements(a.type.bytes) > 1
+    if scope.strict or a.type not in (ElementType.F32, ElementType.F64) or not vectors:
+        return None
+    rows, width = scope.target.tile_size(a.type.bytes)
+    if a.dimensions[-1] < _LEAST_GROUPS * rows:
+        return None
+    return RegisterTile(rows, width, a.type, a.type)
+
+
+def factor_in_tiles(scope: NestScope, tile: RegisterTile, lower: bool, batch: Index) -> Buffer:
+    """Writes u over the upper triangle of result 0, or its transpose over the lower one. Gives a
+    variable: 0, or the number from 1 of the first row that has no root; then nothing there is
+    defined."""
+    return _Factor(scope, tile, lower, batch).write()
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """`batch`: which of the matrices."""
+
+    scope: NestScope
+    tile: RegisterTile
+    lower: bool
+    batch: Index
+
+    @property
+    def builder(self) -> Builder:
+        return self.scope.builder
+
+    @property
+    def size(self) -> int:
+        return self.scope.operands[0].dimensions[-1]
+
+    @property
+    def blocks(self) -> int:
+        """Panels of columns."""
+        return -(-self.size // self.tile.columns)
+
+    @cached_property
+    def panels(self) -> Buffer:
+        """The rows of u that are known: [block, row, column of the block]."""
+        return self.scope.scratch(self.tile.sums, (self.blocks * self.size * self.tile.columns,))
+
+    @cached_property
+    def rows(self) -> Buffer:
+        """What is left of the rows to come: [row, column]."""
+        return self.scope.scratch(self.tile.sums, (self.tile.rows * self._row_step,))
+
+    @property
+    def _row_step(self) -> int:
+        """Some more than columns, so that a column's elements do not collide in the cache."""
+        return self.blocks * self.tile.columns + _CACHE_LINE // self.tile.sums.bytes
+
+    def write(self) -> Buffer:
+        b, n, height = self.builder, self.size, self.tile.rows
+        failed = b.variable(const(S32, 0), "failed")
+        with b.loop(-(-n // height), "group") as group:
+            top = times(group, height)
+            count: Expr = index(height)
+            start = top
+            if n % height:  # the last tile ends with the last row
+                count = b.let(apply("minimum", index(height), minus(index(n), top)), "count")
+                start = b.let(apply("minimum", top, index(n - height)), "start")
+            first = b.let(quotient(top, self.tile.columns), "first")
+            with b.loop(minus(index(self.blocks), first), "jt") as number:
+                self._subtract_products(plus(first, number), top, start, count)
+            self._divide_by_roots(top, count, failed)
+            self._store(top, count)
+            with b.loop(minus(index(self.blocks), first), "jt") as number:
+                self._keep(plus(first, number), top, count)
+        return failed
+
+    def _left(self, r: Expr, column: Expr) -> tuple[Expr]:
+        """Of an element in `rows`."""
+        return (plus(times(r, self._row_step), column),)
+
+    def _place(self, i: Expr, j: Expr) -> Index:
+        """Of u(i, j) in memory."""
+        return (*self.batch, *((j, i) if self.lower else (i, j)))
+
+    def _panel(self, jt: Expr) -> Expr:
+        return times(jt, self.size * self.tile.columns)
+
+    def _subtract_products(self, jt: Expr, top: Expr, start: Expr, count: Expr) -> None:
+        """rows = those of a less their products with the known rows, in one block of columns. The
+        tile begins at row `start`, the rows at `top`."""
+        b, tile, (a, factor) = self.builder, self.tile, self._matrices
+        sums = b.local(tile.sums, (tile.rows * tile.columns,), "sums")
+        corner = linearize(self._place(index(0), start), factor.dimensions)
+        steps = (self.size, 1) if self.lower else (1, self.size)
+        scalars = (corner, *map(index, steps), self._panel(jt), top)
+        name = tile.function("tile")
+        b.emit(CallC(name, f"{name}.h", (sums, factor, self.panels), scalars))
+        left = times(jt, tile.columns)
+        inside = apply("minimum", index(tile.columns), minus(index(self.size), left))
+        extents = (inside, count) if self.lower else (count, inside)
+        with b.loop(extents[0], "i") as outer, b.loop(extents[1], "j", LoopKind.VECTOR) as inner:
+            r, c = (inner, outer) if self.lower else (outer, inner)
+            column = plus(left, c)
+            at = plus(times(plus(minus(top, start), r), tile.columns), c)
+            value = b.load(a, self._place(plus(top, r), column))
+            rest = apply("subtract", value, b.load(sums, (at,)))
+            b.store(self.rows, self._left(r, column), rest)
+
+    @property
+    def _matrices(self) -> tuple[Buffer, Buffer]:
+        return self.scope.operands[0], self.scope.results[0]
+
+    def _divide_by_roots(self, top: Expr, count: Expr, failed: Buffer) -> None:
+        """Row after row, each subtracted from those behind it."""
+        b, n = self.builder, self.size
+        with b.loop(count, "r") as r:
+            k = b.let(plus(top, r), "k")
+            pivot = b.let(b.load(self.rows, self._left(r, k)), "pivot")
+            self._check(pivot, k, failed)
+            root = b.let(apply("sqrt", pivot), "root")
+            with b.loop(minus(index(n), k), "j", LoopKind.VECTOR) as j:
+                at = self._left(r, plus(k, j))
+                b.store(self.rows, at, apply("divide", b.load(self.rows, at), root))
+            with b.loop(minus(minus(count, 1), r), "q") as q:
+                other = plus(plus(r, 1), q)
+                i = b.let(plus(top, other), "row")
+                factor = b.let(b.load(self.rows, self._left(r, i)), "factor")
+                with b.loop(minus(index(n), i), "j", LoopKind.VECTOR) as j:
+                    at = self._left(other, plus(i, j))
+                    known = b.load(self.rows, self._left(r, plus(i, j)))
+                    b.store(self.rows, at, minus_product(b.load(self.rows, at), factor, known))
+
+    def _check(self, pivot: Expr, k: Expr, failed: Buffer) -> None:
+        b = self.builder
+        has_root = apply("compare-gt", pivot, const(pivot.type, 0), type=PRED)
+        is_first = apply("compare-eq", b.load(failed), const(S32, 0), type=PRED)
+        with b.when(apply("and", apply("not", has_root), is_first)):
+            b.store(failed, (), apply("convert", plus(k, 1), type=S32))
+
+    def _store(self, top: Expr, count: Expr) -> None:
+        b, n, factor = self.builder, self.size, self.scope.results[0]
+        if not self.lower:
+            with b.loop(count, "r") as r:
+                k = plus(top, r)
+                with b.loop(minus(index(n), k), "j", LoopKind.VECTOR) as j:
+                    value = b.load(self.rows, self._left(r, plus(k, j)))
+                    b.store(factor, self._place(k, plus(k, j)), value)
+            return
+        with b.loop(minus(index(n), top), "i") as i:
+            column = plus(top, i)
+            with b.loop(apply("minimum", count, plus(i, 1)), "r") as r:
+                value = b.load(self.rows, self._left(r, column))
+                b.store(factor, self._place(plus(top, r), column), value)
+
+    def _keep(self, jt: Expr, top: Expr, count: Expr) -> None:
+        """Puts the rows into a panel."""
+        b, width = self.builder, self.tile.columns
+        with b.loop(count, "r") as r, b.loop(width, "c", LoopKind.VECTOR) as c:
+            value = b.load(self.rows, self._left(r, plus(times(jt, width), c)))
+            at = plus(plus(self._panel(jt), times(plus(top, r), width)), c)
+            b.store(self.panels, (at,), value)
