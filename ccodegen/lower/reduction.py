@@ -11,6 +11,7 @@ from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.elements import Elements, call
 from ccodegen.lower.kernel_builder import Values
+from ccodegen.lower.order_keys import from_key, has_keys, key
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import operator_name
 from ccodegen.ops.reduce import Reduce
@@ -78,7 +79,7 @@ def reduce_in_lanes(
             place = first.input_index(at, (*turns, apply("add", base, lane)))
             values = [elements.value(r.inputs[0], place) for r in reductions]
             for r, buffer, value in zip(reductions, accumulators, values, strict=True):
-                fold_into(builder, buffer, (lane,), _operator(r), value)
+                _accumulate(builder, r, buffer, lane, value)
 
     with builder.loops(outer, "r") as turns:
         with builder.loop(extent // lanes, "r") as block:
@@ -94,19 +95,38 @@ def _operator(reduction: Reduction) -> str:
     return operator_name(reduction.attributes.to_apply)
 
 
+def _has_keys(reduction: Reduction) -> bool:
+    return has_keys(_operator(reduction), reduction.types[0])
+
+
+def _in_lanes(reduction: Reduction) -> tuple[str, ElementType]:
+    """How the lanes are combined, and what they hold: keys, where there are some."""
+    if _has_keys(reduction):
+        return "maximum", ElementType.S32
+    return _operator(reduction), reduction.types[0]
+
+
 def _lanes(builder: Builder, reduction: Reduction, lanes: int) -> Buffer:
     """Accumulators that hold the neutral value."""
-    element_type = reduction.types[0]
+    operator, element_type = _in_lanes(reduction)
     accumulators = builder.local(element_type, (lanes,), "lanes")
     with builder.loop(lanes, "l", LoopKind.VECTOR) as lane:
-        start = const(element_type, neutral(_operator(reduction), element_type))
-        builder.store(accumulators, (lane,), start)
+        builder.store(accumulators, (lane,), const(element_type, neutral(operator, element_type)))
     return accumulators
+
+
+def _accumulate(
+    builder: Builder, reduction: Reduction, accumulators: Buffer, lane: Expr, value: Expr
+) -> None:
+    held = key(builder, value, _operator(reduction)) if _has_keys(reduction) else value
+    fold_into(builder, accumulators, (lane,), _in_lanes(reduction)[0], held)
 
 
 def _total(elements: Elements, reduction: Reduction, accumulators: Buffer) -> Expr:
     initial = elements.value(reduction.initial[0], ())
-    total = join_lanes(elements.builder, accumulators, _operator(reduction))
+    total = join_lanes(elements.builder, accumulators, _in_lanes(reduction)[0])
+    if _has_keys(reduction):
+        total = from_key(elements.builder, total, _operator(reduction))
     value = apply(_operator(reduction), initial, total)
     return elements.builder.let(value, reduction.instruction.name)
 
