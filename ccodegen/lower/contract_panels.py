@@ -10,6 +10,7 @@ of groups: the elements of a group lie side by side, and zeros fill up the last 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -206,12 +207,16 @@ class Packer:
             column = self.column(plus(times(number, width), j))
             return self._product.rhs(batch, self._depth(plus(times(turn, group), n)), column)
 
-        with self._builder.block(), self._builder.loop(-(-self._n // width), "jt") as jt:
-            extents = turns, width, group
+        # The last panel lies like those before it; what is behind its columns is no element.
+        whole, inside = max(1, self._n // width), min(width, self._n)
+        with self._builder.block(), self._builder.loop(whole, "jt") as jt:
+            extents = turns, inside, group
             found = self._steps(extents, lambda k, j, n: element(jt, k, j, n), (jt, *batch))
         if found is None or found[1] != (step, group, 1 if group > 1 else 0):
             return None
         zero, buffer = index(0), found[0]
+        if math.prod(buffer.dimensions) < -(-self._n // width) * self.depth * width:
+            return None
         return lambda number: Panel(buffer, position_of(element(number, zero, zero, zero)), step, 1)
 
     def finish(
