@@ -11,17 +11,24 @@ from ccodegen.support.runtime_c import added_header, header_dir
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]+)"', re.MULTILINE)
 
+_MADE = {
+    tile.is_tile: tile.header_text,
+    row_tile.is_row_tile: row_tile.header_text,
+    line_scan.is_line_scan: line_scan.header_text,
+    window_tile.is_window_tile: window_tile.header_text,
+}
+
+
+def is_made(name: str) -> bool:
+    """Whether a header is made for its name, of one of the families of functions on vectors."""
+    return any(is_one(name) for is_one in _MADE)
+
 
 def header_text(name: str) -> str:
     """The text of a runtime file."""
-    if tile.is_tile(name):
-        return tile.header_text(name)
-    if row_tile.is_row_tile(name):
-        return row_tile.header_text(name)
-    if line_scan.is_line_scan(name):
-        return line_scan.header_text(name)
-    if window_tile.is_window_tile(name):
-        return window_tile.header_text(name)
+    for is_one, text_of in _MADE.items():
+        if is_one(name):
+            return text_of(name)
     added = added_header(name)
     if added is not None:
         return added

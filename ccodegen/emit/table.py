@@ -18,9 +18,10 @@ from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import check_prefix
 from ccodegen.emit.program import ProgramPrinter
 from ccodegen.emit.render import render
+from ccodegen.emit.runtime import is_made
 from ccodegen.emit.steps import repeated_kernels
 from ccodegen.emit.types import memory_type
-from ccodegen.loop.ir import ConstantData, For, If, Kernel, Program, Space, Stmt
+from ccodegen.loop.ir import CallC, ConstantData, For, If, Kernel, Program, Space, Stmt
 from ccodegen.loop.steps import used_buffers
 from ccodegen.target import Target
 
@@ -96,7 +97,8 @@ def emit_table(
 
 
 def work(body: Sequence[Stmt]) -> float:
-    """How often the innermost statements run; infinite where only the running program knows."""
+    """How often the innermost statements run; infinite where only the running program knows, and
+    for functions that are made to be fast."""
     return sum(map(_statement_work, body))
 
 
@@ -108,6 +110,8 @@ def _statement_work(statement: Stmt) -> float:
             return math.inf
         case If(_, then, orelse):
             return max(work(then), work(orelse))
+        case CallC(_, header) if is_made(header):
+            return math.inf
     return 1
 
 

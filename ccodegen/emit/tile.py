@@ -2,8 +2,10 @@
 
 The name says it all: ccg_tile_f32_8x32.h has `ccg_tile_f32_8x32(sums, lhs, rhs, lhs_offset,
 row_step, depth_step, rhs_offset, depth)`, whose sums fill vector registers over the whole depth.
-Both matrices and the sums are of the one type; ccg_tile_s8_u8_8x32 has a left matrix of s8, a right
-one of u8, and u32 sums, which take as many products at a time as such elements fill a sum.
+Both matrices and the sums are of the one type. ccg_tile_f32_8x32_runs has two arguments more: the
+left matrix lies in runs along the depth, so long and so far apart. ccg_tile_s8_u8_8x32 has a left
+matrix of s8, a right one of u8, and u32 sums, which take as many products at a time as such
+elements fill a sum.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from ccodegen.emit.render import render
 from ccodegen.support.errors import InternalError
 
 _KINDS = r"f32|f64|u32|s16_s16|[su]8_[su]8"
-_NAME = re.compile(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}}))\.h")
+_NAME = re.compile(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})(_runs)?)\.h")
 # C's name and the size in bytes.
 TYPES = {"f32": ("float", 4), "f64": ("double", 8), "u32": ("uint32_t", 4)}
 NARROW_TYPES = {"s8": ("int8_t", 1), "u8": ("uint8_t", 1), "s16": ("int16_t", 2)}
@@ -58,8 +60,9 @@ class _TileView:
 
 @dataclass(frozen=True)
 class _PlainView(_TileView):
-    """All of one type."""
+    """All of one type. `runs`: whether the depth of the left matrix lies in runs."""
 
+    runs: bool
     type: str
     suffix: str
 
@@ -91,6 +94,8 @@ def header_text(name: str) -> str:
     function, kind, rows, columns = match[1], match[2], int(match[3]), int(match[4])
     if kind in TYPES:
         return render("tile.h.j2", _plain_view(function, kind, rows, columns))
+    if match[5]:
+        raise InternalError(f"{name}: tiles of narrow elements have no runs")
     return render("group_tile.h.j2", _group_view(function, kind, rows, columns))
 
 
@@ -99,6 +104,7 @@ def _plain_view(function: str, kind: str, rows: int, columns: int) -> _PlainView
     return _PlainView(
         name=function,
         guard=f"{function.upper()}_H",
+        runs=function.endswith("_runs"),
         type=c_type,
         suffix=kind,
         columns=columns,

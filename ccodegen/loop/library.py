@@ -18,7 +18,7 @@ Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
 Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 """Of arrays, which it changes in place, and scalars."""
 
-_TILE = re.compile(r"ccg_tile_[a-z]\w+_(\d+)x(\d+)")
+_TILE = re.compile(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs)?")
 _ROWS = re.compile(r"ccg_rows_[a-z]\w+_(\d+)x(\d+)(?:x(\d+))?")
 _WINDOW = re.compile(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
 _PART = 16  # bytes of lanes that are added up last
@@ -65,12 +65,14 @@ def _tile(rows: int, columns: int) -> Effect:
 
     def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
         sums, lhs, rhs = (a.reshape(-1) for a in arrays)
-        offset, row_step, depth_step, rhs_offset, depth = map(int, scalars)
+        offset, row_step, depth_step, rhs_offset, depth, *runs = map(int, scalars)
+        run, run_step = runs or (depth, 0)
         total = np.zeros((rows, columns), sums.dtype)
         group = sums.itemsize // lhs.itemsize  # elements of the depth side by side
         for k in range(depth):
             turn, part = divmod(k, group)
-            left = lhs[offset + np.arange(rows) * row_step + turn * depth_step + part]
+            start = offset + turn // run * run_step + turn % run * depth_step + part
+            left = lhs[start + np.arange(rows) * row_step]
             right = rhs[rhs_offset + (turn * columns + np.arange(columns)) * group + part]
             total += left.astype(sums.dtype)[:, None] * right.astype(sums.dtype)[None, :]
         sums[:] = total.reshape(-1)
@@ -84,14 +86,16 @@ def spans_read(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
     match = _TILE.fullmatch(call.function)
     if match is None:
         return {}
-    offset, row_step, depth_step, rhs_offset, depth = call.scalars
-    constants = [s.value for s in (row_step, depth_step, depth) if isinstance(s, Const)]
+    offset, row_step, depth_step, rhs_offset, *sizes = call.scalars
+    constants = [s.value for s in (row_step, depth_step, *sizes) if isinstance(s, Const)]
     sums, lhs, rhs = call.buffers
-    if len(constants) < 3 or lhs is rhs or constants[2] == 0:
+    if len(constants) < 2 + len(sizes) or lhs is rhs or constants[2] == 0:
         return {}
     rows, columns, group = int(match[1]), int(match[2]), sums.type.bytes // lhs.type.bytes
     turns = constants[2] // group
-    left = (rows - 1) * constants[0] + (turns - 1) * constants[1] + group
+    run, run_step = constants[3:] or (turns, 0)
+    left = (rows - 1) * constants[0] + (run - 1) * constants[1] + group
+    left += (turns // run - 1) * run_step
     return {lhs: (offset, left), rhs: (rhs_offset, turns * columns * group)}
 
 

@@ -18,6 +18,7 @@ from ccodegen.lower.contract_loops import (
     shares_columns,
 )
 from ccodegen.lower.contract_rows import contract_in_rows, row_tile
+from ccodegen.lower.contract_runs import contract_in_runs, run_tile
 from ccodegen.lower.contract_tiles import contract_in_tiles, right_lies_in_panels
 from ccodegen.lower.contract_windows import contract_in_windows, window_tile
 from ccodegen.lower.frame import fill_edges, is_framed
@@ -63,7 +64,11 @@ def _contract_narrow(product: Product) -> bool:
     tile = register_tile(product.hero, product.work.job.target)
     if tile is None or not _pays_in_tiles(product, tile):
         return False
-    contract_in_tiles(product, tile)
+    runs = run_tile(product, tile)
+    if runs is not None:
+        contract_in_runs(product, runs)
+    else:
+        contract_in_tiles(product, tile)
     return True
 
 

@@ -75,6 +75,20 @@ def test_strict_sums_are_in_order(
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("machine", MACHINES)
+def test_runs_of_the_depth(machine: str, compiler: str, tmp_path: Path) -> None:
+    flags = f"{machine} -ffp-contract=off"
+    run = build("ccg_tile_f32_3x8_runs", tmp_path, compiler, flags, sizes=7)
+    random = np.random.default_rng(0)
+    image = random.standard_normal((4, 7, 2)).astype(np.float32)
+    rhs = random.standard_normal((18, 8)).astype(np.float32)
+    sums = np.empty((3, 8), np.float32)
+    called(run, (sums, image, rhs), (14, 4, 1, 0, 18, 6, 14))
+    lhs = np.stack([image[1:, at : at + 3].reshape(-1) for at in (0, 2, 4)])
+    np.testing.assert_array_equal(sums, in_order(lhs, rhs))
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("machine", INTEGER_MACHINES)
 @pytest.mark.parametrize("types", ["s8_s8", "s8_u8", "u8_s8", "u8_u8", "s16_s16", "u32"])
 @pytest.mark.parametrize("size", ["12x32", "3x8", "5x7"])
@@ -121,5 +135,6 @@ def test_only_what_fits_registers_is_unrolled() -> None:
 def test_names_of_tiles() -> None:
     assert tile.is_tile("ccg_tile_f64_6x8.h")
     assert not tile.is_tile("ccg_base.h")
-    with pytest.raises(InternalError):
-        tile.header_text("ccg_tile_f32_0x8.h")
+    for name in ("ccg_tile_f32_0x8.h", "ccg_tile_s8_u8_8x8_runs.h"):
+        with pytest.raises(InternalError):
+            tile.header_text(name)

@@ -1,0 +1,163 @@
+"""Convolutions whose left matrix is read in place: along the depth it lies in runs.
+
+Under a window of 3 × 3 over images whose features lie side by side, the depth of a place is three
+runs of three pixels. Places in one row of the image are a constant step apart, those of different
+rows are not, so that each row of the result is a product by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ccodegen.loop.builder import index
+from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
+from ccodegen.lower.contract_panels import Packer, Panel, ending_inside
+from ccodegen.lower.contract_tiles import right_lies_in_panels
+from ccodegen.lower.product import Product
+from ccodegen.lower.strides import position_of, steps_along
+from ccodegen.ops.contraction import Contraction, contraction
+from ccodegen.ops.register_tile import RegisterTile, evenly
+
+_NEAR = 1 << 19  # bytes: what is read anew for each row should lie in a second-level cache
+_PAGE = 4096  # bytes: rows that far apart fall on the same places of a cache
+
+
+@dataclass(frozen=True)
+class RunTile:
+    """A register tile, and of the left matrix how far apart rows are, elements of a run and runs;
+    how long a run is."""
+
+    tile: RegisterTile
+    row_step: int
+    step: int
+    run: int
+    run_step: int
+
+
+class _RowByRow(Product):
+    """The product with all dimensions of rows but the last among those of the batch."""
+
+    @cached_property
+    def shape(self) -> Contraction:
+        return _row_by_row(contraction(self.hero))
+
+
+def _row_by_row(shape: Contraction) -> Contraction:
+    count = len(shape.batch)
+
+    def joined(batch: Index, row: Index) -> tuple[Index, Index]:
+        return batch[:count], (*batch[count:], *row)
+
+    def position(at: Index) -> tuple[Index, Index, Index]:
+        batch, row, column = shape.position(at)
+        return (*batch, *row[:-1]), row[-1:], column
+
+    return replace(
+        shape,
+        batch=(*shape.batch, *shape.rows[:-1]),
+        rows=shape.rows[-1:],
+        lhs_index=lambda batch, row, depth: shape.lhs_index(*joined(batch, row), depth),
+        rhs_index=lambda batch, depth, column: shape.rhs_index(batch[:count], depth, column),
+        output_index=lambda batch, row, column: shape.output_index(*joined(batch, row), column),
+        position=position,
+    )
+
+
+def run_tile(product: Product, tile: RegisterTile) -> RunTile | None:
+    """What a product is computed by that has this register tile; None where another form is better,
+    as one of the matrices had to be packed or was read from far anew for each row."""
+    _, columns, depth = product.shape.sizes
+    is_near = columns * depth * tile.right.bytes <= _NEAR
+    if tile.group > 1 or len(product.shape.rows) < 2 or not is_near:
+        return None
+    most, _ = product.work.job.target.tile_size(tile.left.bytes)
+    lower = replace(tile, rows=evenly(product.shape.rows[-1], most))
+    if 2 * lower.rows < tile.rows or not right_lies_in_panels(product, tile):
+        return None
+    found = _runs(_by_rows(product), lower)
+    return None if found is None or _collides(found) else found
+
+
+def _collides(found: RunTile) -> bool:
+    """Whether rows that are read together share a few places in a first-level cache."""
+    return found.row_step * found.tile.left.bytes % _PAGE == 0
+
+
+def _by_rows(product: Product) -> Product:
+    return _RowByRow(product.work, product.hero, product.left_type, product.right_type)
+
+
+def _runs(product: Product, tile: RegisterTile) -> RunTile | None:
+    """How the left matrix lies in memory; None where it is computed, or in more than one kind of
+    runs."""
+    shape, builder = product.shape, product.work.builder
+    with (
+        builder.block(),
+        builder.loops(shape.batch, "b") as batch,
+        builder.loops(shape.rows, "row") as row,
+        builder.loops(shape.depth, "k") as depth,
+    ):
+        value = product.lhs(batch, row, depth)
+        found = steps_along(builder, value, (*row, *depth), batch)
+    if found is None:
+        return None
+    row_step, *steps = found[1]
+    runs = _merged(shape.depth, steps)
+    if len(runs) > 2:
+        return None
+    (_, run_step), (run, step) = ((1, 0), (1, 0), *runs)[-2:]
+    return RunTile(tile, row_step, step, run, run_step)
+
+
+def _merged(extents: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
+    """Extents and steps of the fewest axes with the same elements in the same order."""
+    merged: list[tuple[int, int]] = []
+    for extent, step in zip(extents, steps, strict=True):
+        if extent == 1:
+            continue
+        if merged and merged[-1][1] == extent * step:
+            extent *= merged.pop()[0]
+        merged.append((extent, step))
+    return merged
+
+
+def contract_in_runs(product: Product, runs: RunTile) -> None:
+    """For each row of the result: panels of the right matrix, with each the places of the row, the
+    last of which end with it."""
+    by_rows, builder, tile = _by_rows(product), product.work.builder, runs.tile
+    packer, shape = Packer(by_rows, tile), by_rows.shape
+    width, columns, _ = shape.sizes
+    with builder.loops(shape.batch, "b", LoopKind.PARALLEL) as batch:
+        right = packer.right_in_place(batch)
+        assert right is not None
+        with (
+            builder.loop(-(-columns // tile.columns), "jt", LoopKind.PARALLEL) as jt,
+            builder.loop(-(-width // tile.rows), "it", LoopKind.PARALLEL) as it,
+        ):
+            left, panel = _left(by_rows, runs, batch, it), right(jt)
+            sums = _sums(by_rows, runs, left, panel)
+            packer.finish((batch, it, jt), (sums, left, panel), LoopKind.VECTOR)
+
+
+def _left(product: Product, runs: RunTile, batch: Index, it: Expr) -> Panel:
+    """The panel of this number in a row."""
+    (width,), tile = product.shape.rows, runs.tile
+    first, before = ending_inside(it, width, tile.rows)
+    element = product.lhs(batch, (first,), tuple(index(0) for _ in product.shape.depth))
+    assert isinstance(element, Load)
+    return Panel(element.buffer, position_of(element), runs.row_step, runs.step, before)
+
+
+def _sums(product: Product, runs: RunTile, left: Panel, right: Panel) -> Buffer:
+    """By tile(sums, lhs, rhs, lhs offset, step per row, step in a run, rhs offset, depth, length of
+    a run, step from run to run)."""
+    builder, tile = product.work.builder, runs.tile
+    sums = builder.local(tile.sums, (tile.rows * tile.columns,), "sums")
+    name = f"{tile.function('tile')}_runs"
+    sizes = product.shape.sizes[2], runs.run, runs.run_step
+    steps = map(index, (left.row_step, left.column_step))
+    scalars = builder.simplify((left.offset, *steps, right.offset, *map(index, sizes)))
+    builder.emit(CallC(name, f"{name}.h", (sums, left.buffer, right.buffer), scalars))
+    return sums

@@ -1,0 +1,63 @@
+"""Convolutions by constant weights that read the image where it lies, row by row."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccodegen.backend.build import Build
+from tests.lower.test_contract_tiles import functions
+from tests.lower.test_weights import MODES, with_weights
+from tests.three_ways import check
+
+
+def convolution(size: str, window: str, kernel: str, shape: str, kind: str = "f32") -> str:
+    *spatial, _ = size.split(",")
+    places = "012"[: len(spatial)]
+    return f"""ENTRY e {{ x = {kind}[2,{size}] parameter(0)  w = {kind}[{kernel}] parameter(1)
+  ROOT c = {kind}[2,{shape}] convolution(x, w), window={{{window}}},
+    dim_labels=b{places}f_{places}io->b{places}f }}"""
+
+
+def in_runs(built: Build) -> bool:
+    return any(function.endswith("_runs") for function in functions(built))
+
+
+@MODES
+@pytest.mark.parametrize(
+    ("size", "window", "kernel", "shape"),
+    [
+        ("9,11,5", "size=3x3", "3,3,5,13", "7,9,13"),
+        ("9,27,3", "size=5x5 stride=2x2", "5,5,3,8", "3,12,8"),
+        ("13,17,1", "size=4x4", "4,4,1,5", "10,14,5"),
+        ("9,21,7", "size=1x1 stride=2x2", "1,1,7,16", "5,11,16"),
+        ("9,11,6", "size=3x3 rhs_dilate=2x1", "3,3,6,9", "5,9,9"),
+        ("29,3", "size=4", "4,3,32", "26,32"),
+        ("9,11,6", "size=3x3 pad=1_1x1_1", "3,3,6,9", "9,11,9"),
+    ],
+)
+def test_rows_of_images(size: str, window: str, kernel: str, shape: str, strict: bool) -> None:
+    built = check(with_weights(convolution(size, window, kernel, shape)), strict=strict)
+    assert in_runs(built)
+
+
+@pytest.mark.parametrize(
+    ("size", "window", "kernel", "shape"),
+    [
+        ("9,11,6", "size=3x3 rhs_dilate=2x2", "3,3,6,9", "5,7,9"),  # runs of two kinds
+        ("9,3,6", "size=3x3", "3,3,6,16", "7,1,16"),  # rows are short
+        ("5,11,1024", "size=2x2", "2,2,1024,9", "4,10,9"),  # places share a cache's places
+        ("7,9,64", "size=5x5", "5,5,64,128", "3,5,128"),  # each row would read much anew
+        ("4,5,9,2", "size=2x2x2", "2,2,2,2,8", "3,4,8,8"),  # runs of two kinds
+    ],
+)
+def test_where_another_form_is_better(
+    size: str, window: str, kernel: str, shape: str
+) -> None:
+    built = check(with_weights(convolution(size, window, kernel, shape)))
+    assert not in_runs(built)
+
+
+@pytest.mark.parametrize(("kind", "used"), [("f64", True), ("u32", True), ("s8", False)])
+def test_types(kind: str, used: bool) -> None:
+    text = convolution("9,11,5", "size=3x3", "3,3,5,13", "7,9,13", kind)
+    assert in_runs(check(with_weights(text))) is used
