@@ -19,6 +19,7 @@ from ccodegen.loop.name_values import name_values
 from ccodegen.loop.rebuild import expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.starts import name_starts
+from ccodegen.loop.unroll_folds import unroll_folds
 from ccodegen.lower.column_plan import column_plan, columns_fit
 from ccodegen.lower.concatenate_plan import concatenate_plan
 from ccodegen.lower.contract_plan import HEROES, contract_plan
@@ -51,7 +52,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     fresh = work.builder.fresh
     if _pays_to_cut(job):
         body = cut_loops(kernel.body, fresh, job.target.machine.vector_elements(1))
-        body = remove_dead(name_values(body))
+        body = unroll_folds(remove_dead(name_values(body)), fresh)
         kernel = Kernel(name, kernel.buffers, body, origin)
     body = join_loops(kernel).body
     if job.target.machine.has_vectors:
