@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from ccodegen.commands import common, demo, export, inspect, ops, reduce, run, targets, verify
 from ccodegen.commands import compile as compile_command
-from ccodegen.passes.context import debug_level
+from ccodegen.support.decisions import debug_level
 from ccodegen.support.errors import CcodegenError, InternalError
 from ccodegen.support.version import VERSION
 
@@ -28,7 +28,8 @@ Compiles array programs (HLO, StableHLO, JAX) to portable C99.
 """
 _EXITS = """\
 exit codes: 0 done, 1 wrong or unsupported input, 2 wrong command line, 3 verify found a
-difference, 70 a bug in ccodegen. CCODEGEN_DEBUG=1 verifies every pass and shows tracebacks.
+difference, 70 a bug in ccodegen. CCODEGEN_DEBUG=1 verifies every pass and shows tracebacks; 2 also
+tells what was fused, laid out and shared, and why.
 """
 INPUT_ERROR, BUG, INTERRUPTED = 1, 70, 130
 

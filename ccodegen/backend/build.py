@@ -17,13 +17,14 @@ from ccodegen.loop.ir import Argument, Program
 from ccodegen.loop.verify import verify
 from ccodegen.lower.program import LowerOptions, lower
 from ccodegen.passes.bind_constants import Bound, bind_constants
-from ccodegen.passes.context import PassContext, debug_level
+from ccodegen.passes.context import PassContext
 from ccodegen.passes.expose_layouts import expose_layouts, interface
 from ccodegen.passes.expose_sizes import expose_sizes
 from ccodegen.passes.flatten_entry import flatten_entry
 from ccodegen.passes.pipelines import COMPILATION, run
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.thread_random_state import initial_state, with_random_state
+from ccodegen.support.decisions import debug_level
 from ccodegen.support.errors import InputError, UnsupportedError, unexpected_are_bugs
 from ccodegen.target import Target
 

@@ -12,6 +12,8 @@ from ccodegen.emit.types import memory_type
 from ccodegen.emit.used import used_variables
 from ccodegen.loop.ir import Buffer, Kernel
 from ccodegen.loop.rebuild import used_buffers, written_buffers
+from ccodegen.support.decisions import decided
+from ccodegen.support.naming import counted
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,12 @@ def print_kernel(kernel: Kernel, name: str, files: Names, threads: bool = False)
 
 def _parts(kernel: Kernel, name: str, files: Names) -> dict[int, Part]:
     """The loops that threads may share, by identity, with names at file scope."""
+    loops = list(parallel_loops(kernel.body))
+    shared = counted(len(loops), "loop") if loops else "nothing"
+    decided(name, f"{shared} shared among threads", "with much work and independent turns")
     return {
         id(loop): Part(files.fresh(f"{name}_part"), files.fresh(f"{name}_context"))
-        for loop in parallel_loops(kernel.body)
+        for loop in loops
     }
 
 

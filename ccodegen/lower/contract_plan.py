@@ -31,6 +31,7 @@ from ccodegen.ops.register_tile import (
     panel_types,
     register_tile,
 )
+from ccodegen.support.decisions import decided
 
 HEROES = ("dot", "convolution")
 
@@ -46,6 +47,7 @@ def contract_plan(work: Work, hero: Instruction) -> None:
     types = panel_types(hero)
     if types is None or not _contract_narrow(Product(work, hero, *types)):
         product = _widened(work, hero)
+        _tell(product, "in loops", "packing does not pay")
         _loops(product)(product)
 
 
@@ -59,6 +61,7 @@ def _contract_narrow(product: Product) -> bool:
     """Contracts by a function over elements as narrow as they are, if one is best."""
     rows = row_tile(product)
     if rows is not None:
+        _tell(product, f"{rows.rows} × {rows.columns} lines at a time", "they are few and long")
         contract_in_rows(product, rows)
         return True
     tile = register_tile(product.hero, product.work.job.target)
@@ -66,10 +69,17 @@ def _contract_narrow(product: Product) -> bool:
         return False
     runs = run_tile(product, tile)
     if runs is not None:
+        _tell(product, "in register tiles", "both sides are read where they lie")
         contract_in_runs(product, runs)
     else:
+        _tell(product, f"in register tiles of {tile.rows} × {tile.columns}", "packing pays")
         contract_in_tiles(product, tile)
     return True
+
+
+def _tell(product: Product, form: str, why: str) -> None:
+    m, n, k = product.shape.sizes
+    decided(product.hero.name, form, f"{m} × {n} sums of {k} products: {why}")
 
 
 def _pays_in_tiles(product: Product, tile: RegisterTile) -> bool:

@@ -11,8 +11,10 @@ from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_sort import Radix, RadixSorter
 from ccodegen.ops.rank_sort import RankSorter
+from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
 
+_SORTS = ("merging", "rank", "digits")
 _MOST_BITS = 64
 _MOST_WIDTH = 12
 _MOST_ELEMENTS = 2**31
@@ -80,6 +82,9 @@ def line_sorter(
         return merge
     radix = best_radix(n, len(types), order.bits)
     costs = merge_cost(n), rank_cost(n, order.bits), radix_cost(radix, n, len(types))
+    prices = dict(zip(_SORTS, costs, strict=True))
+    told = ", ".join(f"{cost / 1e3:.2g} µs by {name}" for name, cost in prices.items())
+    decided(f"sort of {n} elements", f"by {min(prices, key=prices.__getitem__)}", told)
     if min(costs) == costs[0]:
         return merge
     sorter: LineSorter = RankSorter(builder, n, radix.word, order.key)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from ccodegen.hlo.ir import Module
+from ccodegen.support.decisions import debug_level
 from ccodegen.target import Target
-
-
-def debug_level() -> int:
-    """CCODEGEN_DEBUG as a number from 0 to 5; 0 where it is not set."""
-    text = os.environ.get("CCODEGEN_DEBUG", "")
-    return int(text) if text.isdigit() else 0
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from ccodegen.passes.fusion_reads import (
     is_window,
     spreads_rows,
 )
+from ccodegen.support.decisions import decided
 
 # Readers that take each part of a concatenate in a range of their own indices.
 _BY_RANGES = MOVEMENT | {"concatenate", "pad", "reduce"}
@@ -81,7 +82,8 @@ class _Decider:
     def place(self, instruction: Instruction) -> None:
         users = self._users[instruction]
         groups = list(dict.fromkeys(g for u in users for g in self._groups_with.get(u, ())))
-        takers = [g for g in groups if self._fits(instruction, g)]
+        obstacles = [self._obstacle(instruction, group) for group in groups]
+        takers = [g for g, obstacle in zip(groups, obstacles, strict=True) if not obstacle]
         # A reader that was copied into several groups reads it in each of them.
         outside = (
             instruction in self._kept
@@ -98,6 +100,8 @@ class _Decider:
                 return
         elif self._joins_as_output(instruction, takers) or self._joins_sibling(instruction):
             return
+        why = next(filter(None, obstacles), "some readers are in no group, or in several")
+        decided(instruction.name, "begins a kernel", why if users else "nothing reads it")
         self._begin(instruction)
 
     def _begin(self, instruction: Instruction) -> None:
@@ -145,29 +149,33 @@ class _Decider:
                 found.update(hash((self._number(user), place)) for place in places)
         return frozenset(found)
 
-    def _fits(self, instruction: Instruction, group: Group) -> bool:
-        """Whether the group's plan can compute the instruction too, at no undue cost."""
+    def _obstacle(self, instruction: Instruction, group: Group) -> str:
+        """Why the group's plan cannot compute the instruction too, at no undue cost; nothing where
+        it can."""
         indirect = len(group.members) - len(group.straight)
         if len(group.members) >= _MOST_MEMBERS or indirect >= _MOST_INDIRECT:
-            return False
+            return "the reader's kernel has too many members"
         most = _MOST_PLACES * (2 if instruction.op in _BY_RANGES else 1)
         if len(self._places(instruction, group)) > most:
-            return False
+            return "its readers' code would hold it in too many places"
         own = (o for o in instruction.operands if not is_written_out(o))
         if len({*group.inputs(), *own}) > _MOST_INPUTS:
-            return False
+            return "the reader's kernel would have too many inputs"
         if instruction.op in CONTRACTIONS:
-            return self._fits_as_hero(instruction, group)
+            fits = self._fits_as_hero(instruction, group)
+            return "" if fits else "what reads it is no epilogue of a contraction"
         if instruction.op == "reduce":
-            return self._fits_as_reduce(instruction, group)
+            fits = self._fits_as_reduce(instruction, group)
+            return "" if fits else "what reads it is not over the same rows"
         if instruction.op == "dynamic-update-slice":
-            return False
+            return "it is done in place"
         if instruction.op == "concatenate" and not self._fits_as_parts(instruction, group):
-            return False
+            return "each element would ask in which operand it lies"
         if self._vectors and is_scattered(instruction) and self._is_read_often(instruction):
-            return False
+            return "its elements do not lie side by side, and are read often"
         readers = [u for u in self._users[instruction] if u in group.members]
-        return all(self._may_read(u, instruction, group) for u in readers)
+        dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
+        return "" if dear is None else f"{dear.name} would compute its elements again"
 
     def _is_read_often(self, value: Instruction) -> bool:
         """Whether a broadcast repeats the elements many times."""
@@ -305,7 +313,7 @@ class _Decider:
         rows = rows_of(reduce)
         for group in self.groups:
             alike = group.rows == rows and group.hero is None and not rows.keeps_last
-            if not alike or not self._shares(reduce, group) or not self._fits(reduce, group):
+            if not alike or not self._shares(reduce, group) or self._obstacle(reduce, group):
                 continue
             if not self._makes_cycle(reduce, group):
                 self._join(reduce, group)

@@ -28,6 +28,7 @@ from ccodegen.ops.movement import Broadcast, Concatenate, Pad, Reverse, Slice
 from ccodegen.ops.reduce import Reduce
 from ccodegen.ops.reduce_window import ReduceWindow
 from ccodegen.passes.context import PassContext
+from ccodegen.support.decisions import decided
 
 _Item = TypeVar("_Item")
 
@@ -53,7 +54,13 @@ def _laid_out(
     computation = rewrite_computation(computation, lambda i: i, callees)
     sweep = _Sweep()
     moved = rewrite_computation(computation, sweep.visit)
-    return moved if sweep.gain > sweep.price(moved) else computation
+    if not sweep.gain:
+        return computation
+    price = sweep.price(moved)
+    layout = "last" if sweep.gain > price else "where they are"
+    why = f"worth {sweep.gain:.2g} operations, transposes {price:.2g}"
+    decided(computation.name, f"features of convolutions {layout}", why)
+    return moved if sweep.gain > price else computation
 
 
 def _last(items: Sequence[_Item]) -> tuple[_Item, ...]:

@@ -28,6 +28,7 @@ from ccodegen.ops.creation import Constant
 from ccodegen.ops.dot import Dot
 from ccodegen.ops.movement import Concatenate, Pad
 from ccodegen.passes.context import PassContext
+from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
 
 _FILTER = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])  # G
@@ -59,7 +60,11 @@ def _visit(instruction: Instruction) -> Instruction:
     attributes = attributes_of(instruction, Convolution)
     lhs, rhs = (operand.array_shape for operand in instruction.operands)
     write = _Writer(instruction, ConvolutionSizes(attributes, lhs, rhs))
-    return write.convolution() if write.pays else instruction
+    plain, ours = write.prices
+    pays = ours * _LEAST_GAIN < plain
+    form = "by Winograd's algorithm" if pays else "as it is"
+    decided(instruction.name, form, f"{plain:.2g} operations as it is, {ours:.2g} by tiles")
+    return write.convolution() if pays else instruction
 
 
 def _is_eligible(instruction: Instruction) -> bool:
@@ -105,7 +110,8 @@ class _Writer:
         return height, width
 
     @property
-    def pays(self) -> bool:
+    def prices(self) -> tuple[float, float]:
+        """Of the convolution as it is, and of what is written here."""
         height, width = self.tiles
         tiles = self.sizes.batch * height * width
         features = self.sizes.input_features, self.sizes.output_features
@@ -114,7 +120,7 @@ class _Writer:
         price = _PRICE_OF_ELEMENT if 4 * transformed <= _CACHE else _PRICE_BEYOND_CACHE
         plain = 2 * self.origin.array_shape.size * 9 * features[0]
         ours = _IN * _IN * weights * (2 * tiles + _PRICE_OF_WEIGHT) + price * transformed
-        return ours * _LEAST_GAIN < plain
+        return plain, ours
 
     def convolution(self) -> Instruction:
         batch, (height, width) = self.sizes.batch, self.sizes.output_spatial
