@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.builder import Builder, apply, const, index, vector_kind
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.elements import Elements, call
@@ -139,7 +139,7 @@ def join_lanes(builder: Builder, accumulators: Buffer, operator: str) -> Expr:
     count = accumulators.size
     while count > 4:
         count //= 4
-        with builder.loop(count, "l", LoopKind.VECTOR) as lane:
+        with builder.loop(count, "l", vector_kind(count)) as lane:
             places = [apply("add", lane, index(n * count)) for n in range(4)]
             builder.store(accumulators, (lane,), _tree(accumulators, places, operator))
     return _tree(accumulators, [index(n) for n in range(count)], operator)
