@@ -20,6 +20,7 @@ from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
 from ccodegen.loop import text as loop_text
 from ccodegen.ops.custom_call import with_hosts
 from ccodegen.ops.host import check_io
+from ccodegen.support.collection import no_collection
 from ccodegen.support.errors import InputError
 from ccodegen.target import load
 
@@ -31,6 +32,7 @@ def stages(source: Any, options: BuildOptions) -> Build:
     return build(read(source), options)
 
 
+@no_collection()
 def compiled(source: Any, options: BuildOptions, settings: Options) -> tuple[HostExecutable, Build]:
     """The program, loaded, and what it was made from."""
     made = stages(source, options)

@@ -5,7 +5,8 @@
 
    Objects are read as CPython's and NumPy's binary interfaces have them in memory, and CPython's
    functions come as pointers: no headers of theirs are needed. ccodegen/backend/direct.py makes
-   what stands here, and sees to it that the interpreter is one of this kind. */
+   what stands here, and sees to it that the interpreter is one of this kind. One file of a program
+   includes this header, which defines the function. */
 #ifndef CCG_PYTHON_H
 #define CCG_PYTHON_H
 
@@ -71,8 +72,6 @@ typedef struct ccg_python {
     ptrdiff_t several; /* whether results are a tuple */
     ptrdiff_t busy;    /* a thread is in the program, with this arena */
 } ccg_python;
-
-typedef int ccg_python_entry(void *const *table);
 
 CCG_INLINE int ccg_python_fits(
     const ccg_python *python, const ccg_python_slot *slot, const ccg_object *given)
@@ -174,16 +173,18 @@ CCG_INLINE ccg_object *ccg_python_results(const ccg_python *python, ccg_object *
     return tuple;
 }
 
+/* The program. */
+int ccg_call(void *const *table);
+
 /* One run over these arrays, while other threads of the interpreter go on. */
-CCG_INLINE ccg_object *ccg_python_run(
-    ccg_python *python, ccg_python_entry *entry, ccg_object *const *arrays)
+CCG_INLINE ccg_object *ccg_python_run(ccg_python *python, ccg_object *const *arrays)
 {
     for (ptrdiff_t n = 0; n < python->count; n++) {
         python->table[n] = ((const ccg_array *)arrays[n])->data;
     }
     python->busy = 1;
     void *const thread = python->save_thread();
-    (void)entry(python->table); /* it cannot fail: a program that can has hooks, and comes not here */
+    (void)ccg_call(python->table); /* it cannot fail: a program that can has hooks, and comes not here */
     python->restore_thread(thread);
     python->busy = 0;
     return ccg_python_results(python, arrays);
@@ -191,12 +192,11 @@ CCG_INLINE ccg_object *ccg_python_run(
 
 /* The function itself, as METH_FASTCALL | METH_KEYWORDS has it. `self`: an array whose memory is a
    ccg_python. */
-CCG_INLINE ccg_object *ccg_python_enter(
-    ccg_object *self,
-    ccg_python_entry *entry,
-    ccg_object *const *given,
-    ptrdiff_t count,
-    ccg_object *names)
+ccg_object *ccg_python_call(
+    ccg_object *self, ccg_object *const *given, ptrdiff_t count, ccg_object *names);
+
+ccg_object *ccg_python_call(
+    ccg_object *self, ccg_object *const *given, ptrdiff_t count, ccg_object *names)
 {
     ccg_python *const python = ((ccg_array *)self)->data;
     ccg_object *arrays[CCG_PYTHON_SLOTS];
@@ -217,7 +217,7 @@ CCG_INLINE ccg_object *ccg_python_enter(
             made += !failed;
         }
     }
-    ccg_object *const result = failed ? NULL : ccg_python_run(python, entry, arrays);
+    ccg_object *const result = failed ? NULL : ccg_python_run(python, arrays);
     while (made > 0) {
         python->release(fresh[--made]);
     }

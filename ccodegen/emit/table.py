@@ -3,7 +3,8 @@ program asks for no hooks, one that Python calls (see runtime_c/ccg_python.h).
 
 The table has the arguments in order, then the large constants, then the arena, then the hooks (a
 `const ccg_io *`), where the program asks for any. Kernels are spread over translation units, which
-compile side by side; those with little work stand apart, because they need no optimising.
+compile side by side; those with little work stand apart, because they need no optimising, and so
+does what Python calls.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from ccodegen.loop.steps import used_buffers
 from ccodegen.target import Target
 
 LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
-_UNIT_LINES = 400  # a compiler takes about 0.3 s for them, some ten times the headers' share
+_UNITS = 8  # that kernels are spread over, unless they would be too small
+_LEAST_LINES = 100  # of a unit: a compiler takes 0.1 s for them, five times what headers take
+_CALLED_LINES = 40  # of the runtime, that a kernel calls
+_PYTHON = '#include "ccg_python.h"\n'
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
 
 
@@ -49,8 +53,8 @@ class TableSources:
 
 @dataclass(frozen=True)
 class _Options:
-    """`single`: there is no other unit. `entry`: this one has the entry function. `pool`: how many
-    threads its pool has; 0: it has none."""
+    """`single`: no other unit has kernels. `entry`: this one has the entry function. `pool`: how
+    many threads its pool has; 0: it has none."""
 
     strict: bool
     single: bool
@@ -66,7 +70,6 @@ class _UnitView:
     prototypes: tuple[str, ...]
     kernels: tuple[str, ...]
     entry: str
-    python: bool
     pool: int
 
 
@@ -76,7 +79,8 @@ def emit_table(
     strict: bool = False,
     large_constant: int = LARGE_CONSTANT,
 ) -> TableSources:
-    """The program as translation units with `int ccg_call(void *const *table)` in the first one.
+    """The program as translation units with `int ccg_call(void *const *table)` in the first one,
+    and `ccg_python_call`, if there is one, in the last.
 
     The target's threads share the large loops of a call, in a pool of the program's own.
     """
@@ -93,6 +97,8 @@ def emit_table(
         options = _Options(strict, len(groups) == 1, number == 0, pool)
         text = render("table.c.j2", _unit(printer, kernels, options))
         units.append(Unit(f"unit{number}.c", text, hot))
+    if not printer.hooks:
+        units.append(Unit("python.c", _PYTHON, hot=False))
     return TableSources(tuple(units), external)
 
 
@@ -126,16 +132,17 @@ def _groups(program: Program, printer: ProgramPrinter) -> list[tuple[list[Kernel
 
 
 def _packed(kernels: list[Kernel], printer: ProgramPrinter) -> list[list[Kernel]]:
-    """Runs of kernels with up to so many lines in all."""
+    """Runs of kernels of about equally many lines."""
+    lines = {kernel: len(printer.kernels[kernel].body) + _CALLED_LINES for kernel in kernels}
+    most = max(_LEAST_LINES, sum(lines.values()) // _UNITS)
     groups: list[list[Kernel]] = []
     room = 0
     for kernel in kernels:
-        lines = len(printer.kernels[kernel].body)
-        if room < lines:
+        if room < lines[kernel]:
             groups.append([])
-            room = _UNIT_LINES
+            room = most
         groups[-1].append(kernel)
-        room -= lines
+        room -= lines[kernel]
     return groups
 
 
@@ -145,9 +152,7 @@ def _unit(printer: ProgramPrinter, kernels: list[Kernel], options: _Options) -> 
     shared = () if options.single else (everywhere if options.entry else texts)
     pool = options.pool if options.entry else 0
     asks = options.entry and printer.hooks
-    python = options.entry and not asks
     own = {"ccg_base.h", *(["ccg_pool.h"] if pool else []), *([hooks.HEADER] if asks else [])}
-    own |= {"ccg_python.h"} if python else set()
     return _UnitView(
         strict=options.strict,
         headers=tuple(sorted(own.union(*(text.headers for text in texts)))),
@@ -155,7 +160,6 @@ def _unit(printer: ProgramPrinter, kernels: list[Kernel], options: _Options) -> 
         prototypes=tuple("\n".join(fitted([f"{text.prototype};"])) for text in shared),
         kernels=tuple("\n".join(t.lines("static" if options.single else "")) for t in texts),
         entry=_entry(printer) if options.entry else "",
-        python=python,
         pool=pool,
     )
 

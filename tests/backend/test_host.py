@@ -53,7 +53,8 @@ def test_large_constants_are_passed_as_pointers(monkeypatch: pytest.MonkeyPatch)
 def test_kernels_with_work_get_units_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "_LITTLE_WORK", 50)
     units = table.emit_table(programs.mlp(), HOST).units
-    assert [unit.hot for unit in units] == [False, True]
+    assert [unit.hot for unit in units] == [False, True, False]
+    assert "ccg_python.h" in units[-1].text
     exe = host.load(programs.mlp(), HOST)
     np.testing.assert_allclose(exe(X), mlp_result(X), rtol=1e-5)
 
