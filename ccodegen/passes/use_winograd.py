@@ -171,10 +171,14 @@ class _Writer:
         labels = self.sizes.labels
         features = labels.kernel_input_feature, labels.kernel_output_feature
         order = (*labels.kernel_spatial, *features)
-        filters = weights.literal.array.transpose(order).astype(np.float64)
-        transformed = np.einsum("ia,jb,abck->ijck", _FILTER, _FILTER, filters)
-        rows = transformed.reshape(-1, *filters.shape[2:])
-        return constant(self.origin, rows.astype(np.float32))
+        filters = weights.literal.array.transpose(order)
+        filters = filters.reshape(-1, *filters.shape[2:])
+        both = np.kron(_FILTER, _FILTER)
+        transformed = np.empty((len(both), *filters.shape[1:]), np.float32)
+        # One by one: doubles of them all would not fit the caches.
+        for n in range(filters.shape[1]):
+            transformed[:, n] = both @ filters[:, n].astype(np.float64)
+        return constant(self.origin, transformed)
 
     def _products(self, tiles: Instruction, filters: Instruction) -> list[list[Instruction]]:
         """The 16 products, each 1 × tiles × output features."""
