@@ -19,6 +19,7 @@ from ccodegen.loop.conditions import (
 )
 from ccodegen.loop.fold import folded
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
+from ccodegen.loop.neutral import neutral
 from ccodegen.loop.ranges import Interval, KnownRanges, Ranges, interval
 
 
@@ -88,6 +89,10 @@ class Simplifier:
             return compare(expr.operator, recombined(a, self.ranges), b, self.ranges)
         if expr.operator == "not" and expr.type is PRED:
             return negation(arguments[0])
+        if expr.operator in ("maximum", "minimum"):
+            arguments = _without_neutral(expr, arguments)
+            if len(arguments) == 1:
+                return arguments[0]
         if all(isinstance(a, Const) for a in arguments):
             return folded(Apply(expr.operator, arguments, expr.type))
         if _same(arguments, expr.arguments):
@@ -136,6 +141,13 @@ class Simplifier:
         if var.type is not INDEX:
             return self
         return self.with_range(var, interval(value, self.ranges))
+
+
+def _without_neutral(expr: Apply, arguments: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The arguments of a maximum that are not the least value."""
+    value = neutral(expr.operator, expr.type)
+    kept = tuple(a for a in arguments if not isinstance(a, Const) or a.value != value)
+    return kept or arguments
 
 
 def _same(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:

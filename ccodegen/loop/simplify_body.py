@@ -14,6 +14,7 @@ from ccodegen.loop.ir import (
     For,
     If,
     Let,
+    Load,
     Note,
     Stmt,
     Store,
@@ -67,7 +68,8 @@ def _statement(statement: Stmt, simple: Simplifier) -> Body:
         case If():
             return _branch(statement, simple)
         case Store():
-            return (_store(statement, simple),)
+            store = _store(statement, simple)
+            return () if _stores_itself(store) else (store,)
         case CallC():
             return (replace(statement, scalars=tuple(map(simple, statement.scalars))),)
     return (statement,)
@@ -117,6 +119,11 @@ def _store(store: Store, simple: Simplifier) -> Store:
         a is b for a, b in zip(indices, store.indices, strict=True)
     )
     return store if same else Store(store.buffer, indices, value)
+
+
+def _stores_itself(store: Store) -> bool:
+    """Whether a variable gets the value that it has."""
+    return not store.buffer.dimensions and store.value == Load(store.buffer)
 
 
 def _is_empty(body: Body) -> bool:

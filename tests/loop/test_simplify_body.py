@@ -95,3 +95,12 @@ def test_what_is_simple_stays_the_same_object() -> None:
         b.store(X, (i,), apply("add", b.load(X, (i,)), const(F32, 1.0)))
     body = b.statements
     assert simplify_body(body) is body
+
+
+def test_a_maximum_with_the_least_value() -> None:
+    b = Builder()
+    best = b.variable(const(F32, 1.0), "best")
+    with b.loop(3):
+        lowest = const(F32, -np.inf)
+        b.store(best, (), apply("maximum", lowest, b.load(best)))
+    assert len(simplify_body(b.statements)) == 2
