@@ -3,7 +3,8 @@
     for v < 100: for i < 100: y[v * 100 + i] = x[i * 100 + v]
 
 reads each cache line as often as it has elements. In blocks, each line is read whole into a local
-buffer, of which the block takes its elements in its own order.
+buffer, of which the block takes its elements in its own order. Where vectors have many elements,
+the block is turned by shuffles of its two halves: as many as take the places' upper bits down.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ccodegen.loop.affine import affine
+from ccodegen.loop.builder import vector_kind
 from ccodegen.loop.ir import (
     INDEX,
     Alloc,
@@ -37,25 +39,27 @@ _LINE = 64  # bytes
 _MOST_ELEMENTS = 32  # in a row of a block, of however small a type
 _RESIDENT = 128  # lines that stay in the nearest cache until their next element is read
 _COLLIDING = 1024  # bytes: lines that far apart share a few places of it
+_LEAST_LANES = 8  # of vectors for shuffles to be less work than scattered elements
 _MOST_TURNED = 4  # buffers, as registers and the code are finite
 
 
-def block_loops(body: Body, fresh: Callable[[str], str]) -> Body:
+def block_loops(body: Body, fresh: Callable[[str], str], vector_bytes: int = 0) -> Body:
     """Statements of equal effect, nests of independent loops over flat buffers in blocks where
     that saves cache lines. `fresh` gives names that the kernel does not have yet, after a hint."""
-    return tuple(new for statement in body for new in _blocked(statement, fresh))
+    return tuple(new for statement in body for new in _blocked(statement, fresh, vector_bytes))
 
 
-def _blocked(statement: Stmt, fresh: Callable[[str], str]) -> Body:
+def _blocked(statement: Stmt, fresh: Callable[[str], str], vector_bytes: int) -> Body:
     match statement:
         case For(var, extent, body, kind):
             nest = _nest(statement)
             found = _turned(nest) if nest else None
             if nest and found:
-                return _Blocks(nest, *found, fresh).statements()
-            return (For(var, extent, block_loops(body, fresh), kind),)
+                return _Blocks(nest, *found, fresh, vector_bytes).statements()
+            return (For(var, extent, block_loops(body, fresh, vector_bytes), kind),)
         case If(condition, then, orelse):
-            return (If(condition, block_loops(then, fresh), block_loops(orelse, fresh)),)
+            arms = (block_loops(arm, fresh, vector_bytes) for arm in (then, orelse))
+            return (If(condition, *arms),)
     return (statement,)
 
 
@@ -150,6 +154,7 @@ class _Blocks:
     across: Var
     turned: list[Load]
     fresh: Callable[[str], str]
+    vector_bytes: int
 
     @property
     def size(self) -> int:
@@ -199,22 +204,51 @@ class _Blocks:
         body: list[Stmt] = []
         own: dict[Load, Buffer] = {}
         for load in self.turned:
-            local = Buffer(self.fresh("turned"), load.buffer.type, (self.size**2,))
-            own[load] = local
-            inside = self._inside()
-            value = _replaced(load, self._values(firsts, inside))
-            store = Store(local, (self._place(inside),), value)
-            body += [Alloc(local), self._loops((inner, self.across), inside, (store,))]
+            own[load], filled = self._filled(load, firsts)
+            body += filled
         inside = self._inside()
         values = self._values(firsts, inside)
         taken: dict[Expr, Expr] = {
-            _replaced(load, values): Load(local, (self._place(inside),))
+            _replaced(load, values): Load(local, (self._place(inside, self.across),))
             for load, local in own.items()
         }
         work = rebuild(renamed(self.nest.body, self.fresh, values), lambda e: taken.get(e, e))
         body.append(self._loops((self.across, inner), inside, work))
         blocks = For(column, columns, tuple(body), LoopKind.PARALLEL)
         return (For(row, rows, (blocks,), LoopKind.PARALLEL),)
+
+    def _filled(self, load: Load, firsts: dict[Var, Var]) -> tuple[Buffer, list[Stmt]]:
+        """A local buffer with what a block reads, in the order in which it is wanted."""
+        inside, inner = self._inside(), self.nest.inner
+        value = _replaced(load, self._values(firsts, inside))
+        local = self._local(load)
+        if load.buffer.type.is_complex or self.vector_bytes // local.type.bytes < _LEAST_LANES:
+            store = Store(local, (self._place(inside, self.across),), value)
+            return local, [Alloc(local), self._loops((inner, self.across), inside, (store,))]
+        other = self._local(load)
+        store = Store(local, (self._place(inside, inner),), value)
+        kind = vector_kind(self.size)
+        filled = [Alloc(local), self._loops((inner, self.across), inside, (store,), kind)]
+        filled.append(Alloc(other))
+        for _ in range(self.size.bit_length() - 1):
+            filled.append(self._shuffle(local, other))
+            local, other = other, local
+        return local, filled
+
+    def _local(self, load: Load) -> Buffer:
+        return Buffer(self.fresh("turned"), load.buffer.type, (self.size**2,))
+
+    def _shuffle(self, source: Buffer, target: Buffer) -> Stmt:
+        """The two halves, elements by turns: the upper bit of a place becomes the lowest."""
+        place, half = Var(self.fresh("place")), self.size**2 // 2
+        lower, upper = affine(place), affine(place) + affine(Const(INDEX, half))
+        even = lower.scaled(2)
+        odd = even + affine(Const(INDEX, 1))
+        stores = (
+            Store(target, (even.expr,), Load(source, (lower.expr,))),
+            Store(target, (odd.expr,), Load(source, (upper.expr,))),
+        )
+        return For(place, half, stores, LoopKind.PARALLEL)
 
     def _inside(self) -> dict[Var, Var]:
         """Names for the places in a block."""
@@ -223,15 +257,21 @@ class _Blocks:
     def _values(self, firsts: dict[Var, Var], inside: dict[Var, Var]) -> dict[Var, Expr]:
         return {v: (affine(firsts[v]).scaled(self.size) + affine(inside[v])).expr for v in inside}
 
-    def _place(self, inside: dict[Var, Var]) -> Expr:
-        """Where a local buffer has the element that lies in this place of the block: as the body
-        wants it. Vectors in memory order that are taken apart later wait for each other."""
-        row, column = affine(inside[self.across]), affine(inside[self.nest.inner])
-        return (row.scaled(self.size) + column).expr
+    def _place(self, inside: dict[Var, Var], outer: Var) -> Expr:
+        """Where in a local buffer the element lies that lies in this place of the block, line after
+        line of that loop."""
+        (within,) = (v for v in inside if v is not outer)
+        return (affine(inside[outer]).scaled(self.size) + affine(inside[within])).expr
 
-    def _loops(self, order: tuple[Var, Var], inside: dict[Var, Var], body: Body) -> Stmt:
+    def _loops(
+        self,
+        order: tuple[Var, Var],
+        inside: dict[Var, Var],
+        body: Body,
+        kind: LoopKind = LoopKind.PARALLEL,
+    ) -> Stmt:
         outer, inner = (inside[v] for v in order)
-        loop = For(inner, self.size, body, LoopKind.PARALLEL)
+        loop = For(inner, self.size, body, kind)
         return For(outer, self.size, (loop,), LoopKind.PARALLEL)
 
 

@@ -56,7 +56,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
         kernel = Kernel(name, kernel.buffers, body, origin)
     body = join_loops(kernel).body
     if job.target.machine.has_vectors:
-        body = simplify_body(block_loops(body, fresh))
+        body = simplify_body(block_loops(body, fresh, job.target.machine.vector_bytes))
     body = mark_loops(body)
     if job.target.machine.has_vectors:
         body = name_conditions(body, fresh)

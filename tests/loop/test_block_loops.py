@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from ccodegen.target import load
-from tests.three_ways import check
+from tests.three_ways import check, plain_target
 
 
 def blocks(text: str, target: str = "x86-64", strict: bool = False) -> bool:
@@ -29,6 +29,17 @@ def transposed(shape: str, sizes: Sequence[int], order: Sequence[int]) -> str:
 @pytest.mark.parametrize("sizes", [(160, 64), (163, 67), (131, 97), (193, 65)])
 def test_a_transposed_matrix(shape: str, sizes: tuple[int, int], strict: bool) -> None:
     assert blocks(transposed(shape, sizes, (1, 0)), strict=strict)
+
+
+@pytest.mark.parametrize("shape", ["f32", "f64", "s8", "bf16", "c64", "pred"])
+def test_with_the_widest_vectors_of_this_machine(shape: str) -> None:
+    assert blocks(transposed(shape, (163, 70), (1, 0)), "host")
+
+
+def test_blocks_are_turned_by_shuffles_where_vectors_have_many_elements() -> None:
+    for shape, shuffled in [("s8", True), ("bf16", True), ("f32", False), ("c64", False)]:
+        built = check(transposed(shape, (160, 64), (1, 0)), target=plain_target())
+        assert any("place" in str(kernel.body) for kernel in built.program.kernels) == shuffled
 
 
 @pytest.mark.parametrize("order", [(0, 2, 1), (2, 1, 0), (2, 0, 1)])
