@@ -37,4 +37,4 @@ def from_key(builder: Builder, key: Expr, operator: str) -> Expr:
 def _turned(bits: Expr) -> Expr:
     """Below zero the smaller magnitude is the larger number: all bits but the sign turn over."""
     sign = apply("shift-right-arithmetic", bits, const(S32, 31))
-    return apply("xor", bits, apply("shift-right-logical", sign, const(S32, 1)))
+    return apply("xor", bits, apply("and", sign, const(S32, 0x7FFFFFFF)))
