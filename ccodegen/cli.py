@@ -11,13 +11,13 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ccodegen.commands import common, demo, export, inspect, ops, reduce, run, targets, verify
+from ccodegen.commands import common, demo, export, inspect, ops, reduce, run, targets, tune, verify
 from ccodegen.commands import compile as compile_command
 from ccodegen.support.decisions import debug_level
 from ccodegen.support.errors import CcodegenError, InternalError
 from ccodegen.support.version import VERSION
 
-COMMANDS = (compile_command, run, export, verify, reduce, inspect, targets, ops, demo)
+COMMANDS = (compile_command, run, export, verify, tune, reduce, inspect, targets, ops, demo)
 
 TEXT = """\
 Compiles array programs (HLO, StableHLO, JAX) to portable C99.

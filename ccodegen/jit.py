@@ -94,6 +94,7 @@ def compile(
     threads: int = 1,
     strict: bool = False,
     io: IO = NO_IO,
+    tune: bool = False,
 ) -> Executable:
     """Compiles a program for this process.
 
@@ -103,7 +104,8 @@ def compile(
     entry before any binding, by HLO name or by JAX argument path. `threads`: at most so many, up to
     64, share a call's work; the bits stay the same. `strict`: the evaluator's bits. `io`: functions
     for what the program asks of its caller (infeed, outfeed, send, recv, custom calls on the host);
-    what they raise reaches the caller of the program.
+    what they raise reaches the caller of the program. `tune`: measure first in which register tiles
+    its contractions are fastest here; what was measured is remembered, and the bits stay the same.
 
     Raises InputError for a wrong program or option, UnsupportedError for what we cannot compile.
     """
@@ -114,6 +116,12 @@ def compile(
         raise InputError(f"target {chosen.name} does not run in this process", hint=hint)
     if not isinstance(io, IO):
         raise InputError(f"io: expected a ccodegen.IO, got a {type(io).__name__}")
+    if tune:
+        from ccodegen.tuning import tune as tuned
+        from ccodegen.tuning import with_tiles
+
+        options = replace(options, target=with_tiles(chosen, tuned(source, options)))
+        chosen = options.target
     settings = Options(strict, key=_key(source, options), io=_with_callbacks(io, source))
     found = restore(chosen, settings)
     if found is not None:

@@ -68,7 +68,7 @@ def register_tile(hero: Instruction, target: Target) -> RegisterTile | None:
     sum_bytes = accumulator_type(hero).bytes
     if target.machine.vector_elements(sum_bytes) == 1:
         return None
-    rows, columns = target.tile_size(sum_bytes)
+    rows, columns = target.tile_size(sum_bytes, contraction_key(hero))
     if types[0].bytes == 1:
         rows = max(1, rows - _ROWS_LESS_OF_BYTES)
     if 2 * m <= rows:  # so few sums would wait for each other
@@ -77,6 +77,13 @@ def register_tile(hero: Instruction, target: Target) -> RegisterTile | None:
     if m < LEAST_ROWS_TO_PACK_FOR and -n % columns > _MOST_PADDING * n:
         return None
     return RegisterTile(evenly(m, rows), columns, *types)
+
+
+def contraction_key(hero: Instruction) -> str:
+    """What targets know the tile of a contraction by: sizes, and the type of elements in panels."""
+    types = panel_types(hero)
+    kind = "-".join(dict.fromkeys(t.text for t in types or ()))
+    return f"{kind}-{'x'.join(map(str, contraction(hero).sizes))}"
 
 
 def panel_types(hero: Instruction) -> tuple[ElementType, ElementType] | None:

@@ -14,10 +14,10 @@ from ccodegen.support.errors import InputError
 from ccodegen.support.location import Location
 from ccodegen.support.targets import targets_dir
 from ccodegen.target import native
-from ccodegen.target.model import Target
+from ccodegen.target.model import Target, Tile
 
 _MACRO = re.compile(r"CCG_[A-Z0-9_]+")
-_OWN_KEYS = ("inherits", "description", "macros")
+_OWN_KEYS = ("inherits", "description", "macros", "tiles")
 
 
 def names() -> tuple[str, ...]:
@@ -121,6 +121,7 @@ class _Reader:
                 raise InputError(f"target {path.stem} has no {key}", Location(str(path)))
         values["description"] = self.value(str, "description", table["description"])
         values["macros"] = self.macros(table.get("macros", {}))
+        values["tiles"] = self.tiles(table.get("tiles", {}))
         return Target(**values)
 
     def section(self, cls: Any, name: str, table: Any) -> Any:
@@ -152,6 +153,12 @@ class _Reader:
             if not _MACRO.fullmatch(name) or type(value) is not int:
                 self.fail(f"macros.{name}", f"macros.{name}: a macro is CCG_NAME = integer")
         return tuple((name, str(value)) for name, value in sorted(table.items()))
+
+    def tiles(self, table: Any) -> tuple[tuple[str, Tile], ...]:
+        if not isinstance(table, dict):
+            self.fail("tiles", "tiles must be tables: [tiles.CONTRACTION]")
+        parts = sorted(table.items())
+        return tuple((name, self.section(Tile, f"tiles.{name}", part)) for name, part in parts)
 
     def unknown(self, key: str, known: list[str]) -> NoReturn:
         last = key.rpartition(".")[2]

@@ -114,6 +114,7 @@ class Target:
     """A compiler, a machine and a way to run: all that tells one target from another.
 
     `macros`: options of runtime_c, CCG_ names with their values, defined for every file.
+    `tiles`: those of single contractions, such as f32-64x64x576, as `ccodegen tune` finds them.
     """
 
     name: str
@@ -126,16 +127,18 @@ class Target:
     board: Board = field(default_factory=Board)
     runner: Runner = field(default_factory=Runner)
     macros: tuple[tuple[str, str], ...] = ()
+    tiles: tuple[tuple[str, Tile], ...] = ()
     directory: Path = field(default=Path(), compare=False, repr=False)
 
-    def tile_size(self, element_bytes: int) -> tuple[int, int]:
+    def tile_size(self, element_bytes: int, contraction: str = "") -> tuple[int, int]:
         """Rows and columns, in elements, of the tile of a contraction over such elements.
 
         By default two vectors wide, so that sizes which are powers of two divide evenly, and as
         high as registers allow beside the operands: 14 × 2 of 32, 6 × 2 of 16.
         """
-        rows = self.tile.rows or (14 if self.machine.vector_registers >= 32 else 6)
-        vectors = self.tile.vectors or 2
+        tile = dict(self.tiles).get(contraction, self.tile)
+        rows = tile.rows or (14 if self.machine.vector_registers >= 32 else 6)
+        vectors = tile.vectors or 2
         columns = vectors * self.machine.vector_elements(element_bytes)
         return rows, columns
 
