@@ -11,12 +11,12 @@ import itertools
 from dataclasses import dataclass
 
 from ccodegen.loop.builder import index
-from ccodegen.loop.ir import Buffer, CallC, Index, Load, LoopKind
+from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.lower.chunks import remaining
 from ccodegen.lower.contract_panels import ending_inside
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import position_of, steps_along
-from ccodegen.ops.index import plus, times
+from ccodegen.ops.index import minus, plus, times
 from ccodegen.ops.register_tile import evenly
 from ccodegen.support.element_type import ElementType
 
@@ -112,28 +112,41 @@ def _window(product: Product) -> tuple[int, list[_Axis]] | None:
 
 
 def contract_in_windows(product: Product, tile: WindowTile) -> None:
-    """For each row of the result some places at a time, in each block of the batch; the last ones
-    end with the row and the batch, and keep what others have stored."""
-    shape, work, builder = product.shape, product.work, product.work.builder
-    (*outer, count), (*above, width) = shape.batch, shape.rows
+    """For each row of the result its places in each block of the batch; the last block ends with
+    the batch, and keeps what others have stored."""
+    shape, builder = product.shape, product.work.builder
+    *outer, count = shape.batch
+    whole, rest = divmod(count, tile.lanes)
     with (
         builder.loops(outer, "b", LoopKind.PARALLEL) as before,
-        builder.loops(above, "row", LoopKind.PARALLEL) as row,
+        builder.loops(shape.rows[:-1], "row", LoopKind.PARALLEL) as row,
         builder.loops(shape.columns, "col", LoopKind.PARALLEL) as column,
-        builder.loop(-(-count // tile.lanes), "block", LoopKind.PARALLEL) as block,
-        builder.loop(-(-width // tile.places), "place", LoopKind.PARALLEL) as number,
     ):
-        first, lane = times(number, tile.places), times(block, tile.lanes)
+        with builder.loop(whole, "block", LoopKind.PARALLEL) as block:
+            _row(product, tile, (before, row, column), (times(block, tile.lanes), tile.lanes))
+        if rest:
+            _row(product, tile, (before, row, column), (index(count - rest), rest))
+
+
+def _row(
+    product: Product, tile: WindowTile, outer: tuple[Index, Index, Index], lanes: tuple[Expr, int]
+) -> None:
+    """Some places of a row at a time, of which the last ones end with it. `lanes`: the first that
+    are to be stored, and how many."""
+    work, builder, width = product.work, product.work.builder, product.shape.rows[-1]
+    (before, above, column), (lane, count) = outer, lanes
+    old_lanes = tile.lanes - count
+    with builder.loop(-(-width // tile.places), "place", LoopKind.PARALLEL) as number:
+        first, start = times(number, tile.places), minus(lane, old_lanes)
         place, old_places = ending_inside(number, width, tile.places)
-        start, old_lanes = ending_inside(block, count, tile.lanes)
-        sums = _sums(product, tile, ((*before, start), (*row, place), column))
+        sums = _sums(product, tile, ((*before, start), (*above, place), column))
         with (
             builder.loop(remaining(work, width, first, tile.places), "i") as i,
-            builder.loop(remaining(work, count, lane, tile.lanes), "j", LoopKind.VECTOR) as j,
+            builder.loop(count, "j", LoopKind.VECTOR) as j,
         ):
-            at = plus(times(plus(old_places, i), tile.lanes), plus(old_lanes, j))
-            batch, places = (*before, plus(lane, j)), (*row, plus(first, i))
-            product.finish(batch, places, column, Load(sums, builder.simplify((at,))))
+            at = plus(times(plus(old_places, i), tile.lanes), plus(j, old_lanes))
+            batch, row = (*before, plus(lane, j)), (*above, plus(first, i))
+            product.finish(batch, row, column, Load(sums, builder.simplify((at,))))
 
 
 def _sums(product: Product, tile: WindowTile, first: tuple[Index, Index, Index]) -> Buffer:
