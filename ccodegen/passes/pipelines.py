@@ -35,6 +35,7 @@ from ccodegen.passes.trim_loops import trim_loops
 from ccodegen.passes.unfuse import unfuse
 from ccodegen.passes.unzip_narrow import unzip_narrow
 from ccodegen.passes.use_winograd import use_winograd
+from ccodegen.passes.widen_narrow import widen_narrow
 from ccodegen.support.errors import CcodegenError, InternalError
 
 
@@ -104,6 +105,8 @@ COMPILATION: Pipeline = (
     # Before fusion, which both change; several reduces may make one column.
     frame_updates,
     unzip_narrow,
+    # What is computed has been taken apart before.
+    widen_narrow,
     merge_common,
     # Folding would undo it.
     lay_out_weights,

@@ -1,0 +1,86 @@
+"""Sums of narrow rows are made over several rows at a time, as wide as vectors are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.attributes import SliceDimension
+from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo.rewrite import rewrite_module
+from ccodegen.loop.neutral import neutral
+from ccodegen.ops.build import constant, derived, is_static, reshape, slice_of
+from ccodegen.ops.fold import operator_name
+from ccodegen.ops.reduce import Reduce
+from ccodegen.passes.context import PassContext
+
+_WIDE = 64  # elements: a few vectors
+_LEAST_ROWS = 8  # of so many elements
+
+
+def widen_narrow(module: Module, context: PassContext) -> Module:
+    """`reduce(%x), dimensions={0}` of an array f32[6400,3] in memory  →  of the f32[100,192] that
+    lies there, then of the f32[64,3] that comes out.
+
+    The order of sums changes: not in strict mode. Not on processors without vectors.
+    """
+    if context.strict or not context.has_vectors:
+        return module
+    return rewrite_module(module, _widened)
+
+
+def _widened(instruction: Instruction) -> Instruction:
+    attributes = instruction.attributes
+    if not isinstance(attributes, Reduce) or len(instruction.operands) != 2:
+        return instruction
+    value, initial = instruction.operands
+    sizes, count = value.array_shape.dimensions, len(attributes.dimensions)
+    rows, width = math.prod(sizes[:count]), math.prod(sizes[count:])
+    together = math.lcm(_WIDE, max(width, 1)) // max(width, 1)
+    none = _neutral(instruction, attributes)
+    leads = sorted(attributes.dimensions) == list(range(count))
+    is_narrow = 1 < width < _WIDE and rows >= together * _LEAST_ROWS
+    if none is None or not leads or not is_narrow or opdef.get(value.op).elementwise:
+        return instruction
+    flat = reshape(instruction, value, (rows, width))
+    whole = rows - rows % together
+    wide = reshape(
+        instruction, _rows(flat, 0, whole), (whole // together, together * width)
+    )
+    sums = _reduced(instruction, attributes, wide, none)
+    total = _reduced(
+        instruction, attributes, reshape(instruction, sums, (together, width)), initial
+    )
+    if whole < rows:
+        rest = _reduced(instruction, attributes, _rows(flat, whole, rows), none)
+        total = derived(instruction, attributes.to_apply.root.op, total.shape, (total, rest))
+    return reshape(instruction, total, instruction.array_shape.dimensions)
+
+
+def _neutral(instruction: Instruction, attributes: Reduce) -> Instruction | None:
+    """The value that changes none of the elements; None where the order of them counts."""
+    operands = instruction.operands
+    if not is_static(instruction) or instruction.control_predecessors:
+        return None
+    types = {i.array_shape.element_type for i in (instruction, *operands, attributes.to_apply.root)}
+    operator = operator_name(attributes.to_apply)
+    if len(types) > 1 or not operator:
+        return None
+    (element_type,) = types
+    value = neutral(operator, element_type)
+    return None if value is None else constant(instruction, np.array(value, element_type.dtype))
+
+
+def _rows(flat: Instruction, start: int, limit: int) -> Instruction:
+    _, width = flat.array_shape.dimensions
+    return slice_of(flat, flat, (SliceDimension(start, limit), SliceDimension(0, width)))
+
+
+def _reduced(
+    origin: Instruction, attributes: Reduce, rows: Instruction, initial: Instruction
+) -> Instruction:
+    """Over the first dimension of two."""
+    shape = origin.array_shape.with_dimensions(rows.array_shape.dimensions[1:])
+    return derived(origin, "reduce", shape, (rows, initial), Reduce((0,), attributes.to_apply))

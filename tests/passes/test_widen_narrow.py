@@ -1,0 +1,105 @@
+"""Sums of narrow rows: several rows at a time, nothing lost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ccodegen
+from ccodegen.hlo.evaluate import evaluate
+from ccodegen.hlo.ir import Module
+from ccodegen.passes.context import PassContext
+from ccodegen.passes.widen_narrow import widen_narrow
+from ccodegen.support.element_type import HLO_TYPES
+from ccodegen.target import load
+from tests.passes.checking import module
+
+CONTEXT = PassContext(target=load("x86-64"))
+RANDOM = np.random.default_rng(0)
+
+
+def reduce(
+    shape: str, dimensions: str, result: str, op: str = "add", kind: str = "f32", initial: str = "1"
+) -> Module:
+    return module(
+        f"""f {{ p = {kind}[] parameter(0)
+          q = {kind}[] parameter(1)
+          ROOT s = {kind}[] {op}(p, q) }}
+        ENTRY e {{
+          x = {kind}[{shape}] parameter(0)
+          z = {kind}[] constant({initial})
+          ROOT r = {kind}[{result}] reduce(x, z), dimensions={{{dimensions}}}, to_apply=f }}"""
+    )
+
+
+def given(of: Module) -> np.ndarray:
+    shape = of.entry.parameters[0].array_shape
+    values = RANDOM.integers(-3, 9, shape.dimensions)
+    return values.astype(HLO_TYPES[shape.element_type.text].dtype)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dimensions", "result"),
+    [
+        ("512,3", "0", "3"),
+        ("701,3", "0", "3"),
+        ("40,23,5", "0,1", "5"),
+        ("40,23,2,3", "1,0", "2,3"),
+        ("641,1,7,1", "0", "1,7,1"),
+        ("520,63", "0", "63"),
+    ],
+)
+@pytest.mark.parametrize("op", ["add", "maximum", "multiply"])
+def test_nothing_is_lost(shape: str, dimensions: str, result: str, op: str) -> None:
+    old = reduce(shape, dimensions, result, op)
+    new = widen_narrow(old, CONTEXT)
+    assert new is not old
+    x = given(old)
+    if op == "multiply":
+        x = np.where(x == 3, x, 1).astype(np.float32) / np.float32(2.5)
+    expected = evaluate(old, x)
+    np.testing.assert_allclose(evaluate(new, x), expected, rtol=1e-4)
+    np.testing.assert_allclose(ccodegen.compile(old)(x), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("op", "kind", "initial"),
+    [("add", "s8", "1"), ("minimum", "u32", "4"), ("xor", "u16", "5"), ("maximum", "f64", "-inf")],
+)
+def test_types(op: str, kind: str, initial: str) -> None:
+    old = reduce("2000,3", "0", "3", op, kind, initial)
+    new = widen_narrow(old, CONTEXT)
+    assert new is not old
+    x = given(old)
+    np.testing.assert_array_equal(evaluate(new, x), evaluate(old, x))
+    np.testing.assert_array_equal(ccodegen.compile(old)(x), evaluate(old, x))
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        reduce("300,64", "0", "64"),
+        reduce("300,3", "0", "3"),
+        reduce("2000,3", "1", "2000"),
+        reduce("2000,1", "0", "1"),
+        reduce("0,3", "0", "3"),
+        reduce("2000,0", "0", "0"),
+        reduce("2000,3", "0", "3", kind="bf16"),
+        reduce("2000,3", "0", "3", "subtract"),
+    ],
+)
+def test_what_stays(old: Module) -> None:
+    assert widen_narrow(old, CONTEXT) is old
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        PassContext(target=load("x86-64"), strict=True),
+        PassContext(target=load("cortex-m4")),
+        PassContext(),
+    ],
+)
+def test_where_it_stays(context: PassContext) -> None:
+    old = reduce("2000,3", "0", "3")
+    assert widen_narrow(old, context) is old
