@@ -26,7 +26,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.library import spans_read
+from ccodegen.loop.library import spans_used
 from ccodegen.loop.parts import loads
 from ccodegen.loop.ranges import EVERYTHING, Interval, interval, point
 
@@ -91,7 +91,7 @@ class _Accesses:
                 self._loads(*indices, value)
             case CallC():
                 self.calls = True
-                spans = spans_read(statement)
+                spans = spans_used(statement)
                 for buffer, (first, count) in spans.items():
                     ends = (first, Apply("add", (first, Const(INDEX, count - 1)), INDEX))
                     self.indices.setdefault(buffer, []).extend((end,) for end in ends)

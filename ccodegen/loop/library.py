@@ -1,4 +1,4 @@
-"""What the functions do that a CallC names: all of it for the interpreter, and where they read."""
+"""What the functions do that a CallC names: all of it for the interpreter, and where they do it."""
 
 from __future__ import annotations
 
@@ -80,9 +80,11 @@ def _tile(rows: int, columns: int) -> Effect:
     return effect
 
 
-def spans_read(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
-    """Of flat buffers, as far as it is known: the first element that the call reads, and how many
-    there are from it to the last one."""
+def spans_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
+    """Of flat buffers, as far as it is known: the first element that the call reads or writes, and
+    how many there are from it to the last one."""
+    if line_scan.is_line_scan(call.function):
+        return _line_used(call)
     match = _TILE.fullmatch(call.function)
     if match is None:
         return {}
@@ -97,6 +99,13 @@ def spans_read(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
     left = (rows - 1) * constants[0] + (run - 1) * constants[1] + group
     left += (turns // run - 1) * run_step
     return {lhs: (offset, left), rhs: (rhs_offset, turns * columns * group)}
+
+
+def _line_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
+    offset, count, _ = call.scalars
+    if not isinstance(count, Const) or count.value == 0:
+        return {}
+    return dict.fromkeys(call.buffers, (offset, count.value))
 
 
 def _rows(rows: int, columns: int, lanes: int) -> Effect:

@@ -23,7 +23,7 @@ _SCANNED_TYPES = frozenset(
 )
 _LEAST_LANES = 4
 _LEAST_VECTORS = 2
-_BLOCK = 256  # elements of a row: accumulators that stay in the nearest cache
+_BLOCK = 8192  # bytes of a row: accumulators that stay in the nearest cache
 
 
 def running_loops(
@@ -82,7 +82,7 @@ def _rows(
     outer = list(inputs[0].dimensions)
     extent = outer.pop(running.dimension)
     width = outer.pop()
-    block = min(width, _BLOCK)
+    block = min(width, _BLOCK // max(r.type.bytes for r in scope.results))
 
     def columns(line: Index, start: Expr, count: int) -> None:
         types = [r.type for r in scope.results]

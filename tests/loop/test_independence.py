@@ -117,3 +117,21 @@ def test_calls_of_tiles_read_their_panels_only() -> None:
     assert independent(packing(128), calls=True)
     assert not independent(packing(120), calls=True)
     assert not independent(packing(128))
+
+
+def scanning(step: int) -> For:
+    """Each turn scans a line of 32 elements."""
+    b = Builder()
+    x, y = Buffer("x", F32, (4096,)), Buffer("y", F32, (4096,), Space.ARENA)
+    with b.loop(8, "line") as line:
+        offset = apply("multiply", line, index(step))
+        scalars = (offset, index(32), Const(F32, 0.0))
+        b.emit(CallC("ccg_scan_add_f32_8", "ccg_scan_add_f32_8.h", (y, x), scalars))
+    (loop,) = b.statements
+    assert isinstance(loop, For)
+    return loop
+
+
+def test_calls_of_scans_write_their_lines_only() -> None:
+    assert independent(scanning(32), calls=True)
+    assert not independent(scanning(31), calls=True)
