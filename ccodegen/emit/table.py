@@ -10,7 +10,7 @@ does what Python calls.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ccodegen.emit import hooks
@@ -126,15 +126,17 @@ def _groups(program: Program, printer: ProgramPrinter) -> list[tuple[list[Kernel
     repeated = set(repeated_kernels(program.steps))
     hot = [k for k in printer.kernels if k in repeated or work(k.body) > _LITTLE_WORK]
     little = [k for k in printer.kernels if k not in set(hot)]
-    groups = [(group, False) for group in _packed(little, printer)]
-    groups += [(group, True) for group in _packed(hot, printer)]
+    lines = {kernel: len(text.body) + _CALLED_LINES for kernel, text in printer.kernels.items()}
+    most = max(_LEAST_LINES, sum(lines.values()) // _UNITS)
+    groups = [(group, False) for group in _packed(little, lines, most)]
+    groups += [(group, True) for group in _packed(hot, lines, most)]
     return groups or [([], False)]
 
 
-def _packed(kernels: list[Kernel], printer: ProgramPrinter) -> list[list[Kernel]]:
-    """Runs of kernels of about equally many lines."""
-    lines = {kernel: len(printer.kernels[kernel].body) + _CALLED_LINES for kernel in kernels}
-    most = max(_LEAST_LINES, sum(lines.values()) // _UNITS)
+def _packed(
+    kernels: Sequence[Kernel], lines: Mapping[Kernel, int], most: int
+) -> list[list[Kernel]]:
+    """Runs of kernels with up to so many lines in all."""
     groups: list[list[Kernel]] = []
     room = 0
     for kernel in kernels:
