@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterator, Sequence
 
 from ccodegen.loop.ir import Apply, Expr, Load, Var
 
@@ -15,18 +16,22 @@ def parts(*expressions: Expr) -> Iterator[Expr]:
         expr = pending.pop()
         yield expr
         inside = [e for e in operands(expr) if id(e) not in seen]
-        pending += reversed(inside)
-        seen.update(map(id, inside))
+        if inside:
+            pending += reversed(inside)
+            seen.update(map(id, inside))
 
 
 def operands(expr: Expr) -> tuple[Expr, ...]:
     """The arguments of an operator, or the indices of a load."""
-    match expr:
-        case Load():
-            return expr.indices
-        case Apply():
-            return expr.arguments
-    return ()
+    if isinstance(expr, Apply):
+        return expr.arguments
+    return expr.indices if isinstance(expr, Load) else ()
+
+
+def same(new: Sequence[Expr], old: Sequence[Expr]) -> bool:
+    """Whether so many expressions are the very same objects; equal ones may differ, as 0.0 and
+    -0.0 do."""
+    return not any(map(operator.is_not, new, old))
 
 
 def loads(*expressions: Expr) -> Iterator[Load]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -20,7 +20,7 @@ from ccodegen.loop.ir import (
     Stmt,
     Store,
 )
-from ccodegen.loop.parts import loads
+from ccodegen.loop.parts import loads, same
 
 Body: TypeAlias = tuple[Stmt, ...]
 OnExpr: TypeAlias = Callable[[Expr], Expr]
@@ -33,19 +33,13 @@ def _keep(statement: Stmt) -> Stmt:
 
 def rebuild_expr(expr: Expr, on_expr: OnExpr) -> Expr:
     """The expression with `on_expr` applied to every part, arguments first."""
-    match expr:
-        case Apply(operator, arguments, element_type):
-            inner = tuple(rebuild_expr(a, on_expr) for a in arguments)
-            expr = expr if _same(inner, arguments) else Apply(operator, inner, element_type)
-        case Load(buffer, indices):
-            inner = tuple(rebuild_expr(i, on_expr) for i in indices)
-            expr = expr if _same(inner, indices) else Load(buffer, inner)
+    if isinstance(expr, Apply):
+        inner = tuple([rebuild_expr(a, on_expr) for a in expr.arguments])
+        expr = expr if same(inner, expr.arguments) else Apply(expr.operator, inner, expr.type)
+    elif isinstance(expr, Load):
+        inner = tuple([rebuild_expr(i, on_expr) for i in expr.indices])
+        expr = expr if same(inner, expr.indices) else Load(expr.buffer, inner)
     return on_expr(expr)
-
-
-def _same(new: Sequence[Expr], old: Sequence[Expr]) -> bool:
-    """Whether they are the very same objects; equal ones may differ, as 0.0 and -0.0 do."""
-    return all(a is b for a, b in zip(new, old, strict=True))
 
 
 def rebuild(body: Body, on_expr: OnExpr, on_stmt: OnStmt = _keep) -> Body:

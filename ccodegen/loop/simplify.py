@@ -20,6 +20,7 @@ from ccodegen.loop.conditions import (
 from ccodegen.loop.fold import folded
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
 from ccodegen.loop.neutral import neutral
+from ccodegen.loop.parts import same
 from ccodegen.loop.ranges import Interval, KnownRanges, Ranges, interval
 
 
@@ -73,7 +74,7 @@ class Simplifier:
                 return self.values.get(expr) or self._point_or(expr)
             case Load(buffer, indices):
                 changed = tuple(map(self, indices))
-                return expr if _same(changed, indices) else Load(buffer, changed)
+                return expr if same(changed, indices) else Load(buffer, changed)
             case Apply("select", (condition, a, b)):
                 return self._select(expr, condition, a, b)
             case Apply("and" | "or", (a, b)) if expr.type is PRED:
@@ -95,7 +96,7 @@ class Simplifier:
                 return arguments[0]
         if all(isinstance(a, Const) for a in arguments):
             return folded(Apply(expr.operator, arguments, expr.type))
-        if _same(arguments, expr.arguments):
+        if same(arguments, expr.arguments):
             return self._point_or(expr)
         return self._point_or(Apply(expr.operator, arguments, expr.type))
 
@@ -113,7 +114,7 @@ class Simplifier:
         then, otherwise = self.where(condition, True)(a), self.where(condition, False)(b)
         if then is otherwise or (expr.type is INDEX and then == otherwise):
             return then
-        if _same((condition, then, otherwise), expr.arguments):
+        if same((condition, then, otherwise), expr.arguments):
             return expr
         return Apply("select", (condition, then, otherwise), expr.type)
 
@@ -148,10 +149,6 @@ def _without_neutral(expr: Apply, arguments: tuple[Expr, ...]) -> tuple[Expr, ..
     value = neutral(expr.operator, expr.type)
     kept = tuple(a for a in arguments if not isinstance(a, Const) or a.value != value)
     return kept or arguments
-
-
-def _same(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
-    return all(x is y for x, y in zip(a, b, strict=True))
 
 
 _Rule: TypeAlias = Callable[[tuple[Expr, ...], Ranges], Affine]
