@@ -4,7 +4,9 @@
    ccg_dot_<a>_<b>(sum, a, b), <a> and <b> one of s8 and u8: they hold four bytes each. As machines
    multiply bytes of some signs only, these take a ^ CCG_FLIP_<a>_<b> instead of a: where that
    constant is not 0, b is multiplied by elements of a that are 128 more or less. Whatever a is,
-   ccg_dot_<a>_<b>(0, CCG_FLIP_<a>_<b>, b) is what that adds too much. */
+   ccg_dot_<a>_<b>(0, CCG_FLIP_<a>_<b>, b) is what that adds too much. ccg_excess_<a>_<b> adds that up
+   for each column of a panel, which has four elements of the depth of each of them in turn, from
+   excess[place] on. */
 #ifndef CCG_DOT_H
 #define CCG_DOT_H
 
@@ -128,6 +130,37 @@ CCG_INLINE ccg_vector_u32 ccg_odd_u8(ccg_vector_u32 x)
 #define ccg_dot_s8_s8(sum, a, b) CCG_DOT_BY_PAIRS(sum, a, b, s8, s8)
 #define ccg_dot_u8_u8(sum, a, b) CCG_DOT_BY_PAIRS(sum, a, b, u8, u8)
 #endif
+
+#define CCG_ADD_EXCESS(types) \
+    for (j = 0; CCG_FLIP_##types != 0 && j + CCG_VECTOR_BYTES / 4 <= columns; \
+         j += CCG_VECTOR_BYTES / 4) { \
+        const ccg_vector_u32 flip = ccg_splat_u32(CCG_FLIP_##types); \
+        ccg_vector_u32 sum = {0}; \
+        for (k = 0; k < depth; k += 4) { \
+            sum = ccg_dot_##types(sum, flip, ccg_load_u32(rhs + offset + k * columns + j * 4)); \
+        } \
+        ccg_store_u32(excess + place + j, sum); \
+    }
+#else
+#define CCG_ADD_EXCESS(types) (void)rhs, (void)offset, (void)depth, (void)k;
 #endif
+
+#define CCG_EXCESS(types, type) \
+    CCG_INLINE void ccg_excess_##types( \
+        uint32_t *CCG_RESTRICT excess, const type *CCG_RESTRICT rhs, ptrdiff_t place, \
+        ptrdiff_t offset, ptrdiff_t columns, ptrdiff_t depth) \
+    { \
+        ptrdiff_t j, k; \
+        for (j = 0; j < columns; ++j) { \
+            excess[place + j] = 0; \
+        } \
+        CCG_ADD_EXCESS(types) \
+    }
+CCG_EXCESS(s8_s8, int8_t)
+CCG_EXCESS(s8_u8, uint8_t)
+CCG_EXCESS(u8_s8, int8_t)
+CCG_EXCESS(u8_u8, uint8_t)
+#undef CCG_EXCESS
+#undef CCG_ADD_EXCESS
 
 #endif

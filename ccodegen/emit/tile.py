@@ -5,7 +5,8 @@ row_step, depth_step, rhs_offset, depth)`, whose sums fill vector registers over
 Both matrices and the sums are of the one type. ccg_tile_f32_8x32_runs has two arguments more: the
 left matrix lies in runs along the depth, so long and so far apart. ccg_tile_s8_u8_8x32 has a left
 matrix of s8, a right one of u8, and u32 sums, which take as many products at a time as such
-elements fill a sum.
+elements fill a sum; ccg_tile_s8_u8_8x32_noted does not find out itself by how much changed signs
+make them too large. ccg_tile_bf16_bf16_8x32 has f32 sums, and `least` behind the depth.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from dataclasses import dataclass
 from ccodegen.emit.render import render
 from ccodegen.support.errors import InternalError
 
-_KINDS = r"f32|f64|u32|s16_s16|[su]8_[su]8"
-_NAME = re.compile(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})(_runs)?)\.h")
+_PAIRS = "bf16_bf16"
+_BYTES = ("s8_s8", "s8_u8", "u8_s8", "u8_u8")
+_KINDS = rf"f32|f64|u32|s16_s16|[su]8_[su]8|{_PAIRS}"
+_NAME = re.compile(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})(_runs|_noted)?)\.h")
 # C's name and the size in bytes.
 TYPES = {"f32": ("float", 4), "f64": ("double", 8), "u32": ("uint32_t", 4)}
 NARROW_TYPES = {"s8": ("int8_t", 1), "u8": ("uint8_t", 1), "s16": ("int16_t", 2)}
@@ -39,11 +42,13 @@ class _Row:
 @dataclass(frozen=True)
 class _VectorBody:
     """The body for one width of registers. `columns`: where each vector of a row begins, in a row
-    of the panel; `excesses`: names of what is to be subtracted from the sums of each."""
+    of the panel; `starts`: which column that is; `excesses`: names of what is to be subtracted from
+    the sums of each."""
 
     bytes: int
     columns: tuple[int, ...]
     rows: tuple[_Row, ...]
+    starts: tuple[int, ...]
     excesses: tuple[str, ...]
 
 
@@ -71,7 +76,7 @@ class _PlainView(_TileView):
 class _GroupView(_TileView):
     """`group` elements of the depth lie together. `panel_step`: elements of the right matrix from
     group to group; `dot`: the function that adds products of groups; `flip`: the constant that it
-    asks for, if it does."""
+    asks for, if it does; `noted`: whether what that adds too much is an argument."""
 
     left: str
     right: str
@@ -79,6 +84,16 @@ class _GroupView(_TileView):
     panel_step: int
     dot: str
     flip: str
+    noted: bool
+
+
+@dataclass(frozen=True)
+class _PairView(_TileView):
+    """`panel_step`: elements of the right matrix from pair to pair; `places`: in a pair, by the
+    names of the functions that take these out, in the order in which they are added."""
+
+    panel_step: int
+    places: tuple[str, ...] = ("second", "first")
 
 
 def is_tile(name: str) -> bool:
@@ -94,8 +109,10 @@ def header_text(name: str) -> str:
     function, kind, rows, columns = match[1], match[2], int(match[3]), int(match[4])
     if kind in TYPES:
         return render("tile.h.j2", _plain_view(function, kind, rows, columns))
-    if match[5]:
-        raise InternalError(f"{name}: tiles of narrow elements have no runs")
+    if match[5] and (match[5] == "_runs" or kind not in _BYTES):
+        raise InternalError(f"{name}: there are no such tiles of {kind}")
+    if kind == _PAIRS:
+        return render("pair_tile.h.j2", _pair_view(function, rows, columns))
     return render("group_tile.h.j2", _group_view(function, kind, rows, columns))
 
 
@@ -126,11 +143,25 @@ def _group_view(function: str, kind: str, rows: int, columns: int) -> _GroupView
         group=group,
         panel_step=columns * group,
         dot=f"ccg_dot_{kind}",
-        flip=f"CCG_FLIP_{kind}" if element_bytes == 1 else "",
+        flip=f"CCG_FLIP_{kind}" if kind in _BYTES else "",
+        noted=function.endswith("_noted"),
         columns=columns,
         rows=rows,
         size=rows * columns,
         vector_bodies=_vector_bodies(rows, columns, _SUM_BYTES, group),
+        portable_rows=_rows(rows, columns, (0,)),
+    )
+
+
+def _pair_view(function: str, rows: int, columns: int) -> _PairView:
+    return _PairView(
+        name=function,
+        guard=f"{function.upper()}_H",
+        panel_step=columns * 2,
+        columns=columns,
+        rows=rows,
+        size=rows * columns,
+        vector_bodies=_vector_bodies(rows, columns, _SUM_BYTES, group=2),
         portable_rows=_rows(rows, columns, (0,)),
     )
 
@@ -147,7 +178,7 @@ def _vector_bodies(
         starts = tuple(range(0, columns, lanes))
         places = tuple(start * group for start in starts)
         excesses = tuple(f"excess{n}" for n in range(len(starts)))
-        bodies.append(_VectorBody(width, places, _rows(rows, columns, starts), excesses))
+        bodies.append(_VectorBody(width, places, _rows(rows, columns, starts), starts, excesses))
     return tuple(bodies)
 
 

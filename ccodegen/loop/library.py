@@ -18,9 +18,10 @@ Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
 Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 """Of arrays, which it changes in place, and scalars."""
 
-_TILE = re.compile(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs)?")
+_TILE = re.compile(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_noted)?")
 _ROWS = re.compile(r"ccg_rows_[a-z]\w+_(\d+)x(\d+)(?:x(\d+))?")
 _WINDOW = re.compile(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
+_NOTE = re.compile(r"ccg_least_bf16|ccg_excess_\w+")
 _PART = 16  # bytes of lanes that are added up last
 
 
@@ -43,6 +44,8 @@ def effect_of(call: CallC) -> Effect:
         return functools.partial(line_scan.scan, function)
     if match := _WINDOW.fullmatch(function):
         return _window(*map(int, match.groups()))
+    if _NOTE.fullmatch(function):
+        return _note
     match = _TILE.fullmatch(function)
     if match is None and c_routine.is_routine(function):
         return functools.partial(c_routine.call, function)
@@ -61,16 +64,18 @@ def _added(
 
 
 def _tile(rows: int, columns: int) -> Effect:
-    """sums = lhs · rhs, added in order along the depth; see emit/tile.py for the arguments."""
+    """sums = lhs · rhs, added in order along the depth, but pairs of floats the second one first;
+    see emit/tile.py for the arguments."""
 
     def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
-        sums, lhs, rhs = (a.reshape(-1) for a in arrays)
-        offset, row_step, depth_step, rhs_offset, depth, *runs = map(int, scalars)
-        run, run_step = runs or (depth, 0)
+        sums, lhs, rhs = (a.reshape(-1) for a in arrays[:3])
+        offset, row_step, depth_step, rhs_offset, depth, *more = map(int, scalars)
+        run, run_step = more if len(more) == 2 else (depth, 0)
         total = np.zeros((rows, columns), sums.dtype)
         group = sums.itemsize // lhs.itemsize  # elements of the depth side by side
         for k in range(depth):
             turn, part = divmod(k, group)
+            part = group - 1 - part if sums.dtype.kind == "f" else part
             start = offset + turn // run * run_step + turn % run * depth_step + part
             left = lhs[start + np.arange(rows) * row_step]
             right = rhs[rhs_offset + (turn * columns + np.arange(columns)) * group + part]
@@ -78,6 +83,11 @@ def _tile(rows: int, columns: int) -> Effect:
         sums[:] = total.reshape(-1)
 
     return effect
+
+
+def _note(arrays: Arrays, scalars: Sequence[Any]) -> None:
+    """What C's tiles ask of a panel (see lower/contract_notes.py); those here do without."""
+    arrays[0][...] = 0
 
 
 def spans_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
@@ -89,8 +99,9 @@ def spans_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
     if match is None:
         return {}
     offset, row_step, depth_step, rhs_offset, *sizes = call.scalars
+    sizes = sizes if len(sizes) == 3 else sizes[:1]
     constants = [s.value for s in (row_step, depth_step, *sizes) if isinstance(s, Const)]
-    sums, lhs, rhs = call.buffers
+    sums, lhs, rhs = call.buffers[:3]
     if len(constants) < 2 + len(sizes) or lhs is rhs or constants[2] == 0:
         return {}
     rows, columns, group = int(match[1]), int(match[2]), sums.type.bytes // lhs.type.bytes

@@ -36,13 +36,16 @@ _COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places 
 @dataclass(frozen=True)
 class Panel:
     """Where element (0, 0) of a panel lies, and how far apart rows and columns are. `before`: how
-    many of its first rows are those of the panel before it."""
+    many of its first rows are those of the panel before it. `notes`: what is known of it, from
+    place `note` on (see contract_notes.py)."""
 
     buffer: Buffer
     offset: Expr
     row_step: int
     column_step: int
     before: Expr = _ZERO
+    notes: Buffer | None = None
+    note: Expr = _ZERO
 
 
 Panels: TypeAlias = Callable[[Expr], Panel]

@@ -44,7 +44,7 @@ def contract_plan(work: Work, hero: Instruction) -> None:
     for output in work.job.outputs:
         if is_framed(work, output):
             fill_edges(work, output)
-    types = panel_types(hero)
+    types = panel_types(hero, work.job.target, work.job.strict)
     if types is None or not _contract_narrow(Product(work, hero, *types)):
         product = _widened(work, hero)
         _tell(product, "in loops", "packing does not pay")
@@ -64,7 +64,7 @@ def _contract_narrow(product: Product) -> bool:
         _tell(product, f"{rows.rows} × {rows.columns} lines at a time", "they are few and long")
         contract_in_rows(product, rows)
         return True
-    tile = register_tile(product.hero, product.work.job.target)
+    tile = register_tile(product.hero, product.work.job.target, product.work.job.strict)
     if tile is None or not _pays_in_tiles(product, tile):
         return False
     runs = run_tile(product, tile)

@@ -8,9 +8,10 @@ order, one product after the other, for each sum: strict mode's order.
 
 from __future__ import annotations
 
-from ccodegen.loop.builder import index
-from ccodegen.loop.ir import Buffer, CallC, Expr, Index, LoopKind
+from ccodegen.loop.builder import apply, index
+from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.lower.chunks import in_chunks
+from ccodegen.lower.contract_notes import Notes
 from ccodegen.lower.contract_panels import Packer, Panel
 from ccodegen.lower.product import Product
 from ccodegen.ops.register_tile import RegisterTile
@@ -35,22 +36,25 @@ class _Tiles:
         self._builder = product.work.builder
         self._packer = Packer(product, tile)
         self._m, self._n, _ = product.shape.sizes
+        self._notes = Notes(product.work, tile, self._packer.depth, self._m)
 
     def write(self, batch: Index) -> None:
         """The nest of one batch."""
-        packer = self._packer
+        packer, notes = self._packer, self._notes
         rows, columns = -(-self._m // self._tile.rows), -(-self._n // self._tile.columns)
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
         if left is None and self._n <= self._m:
             near = right or packer.all(packer.right, batch, columns)
+            near = notes.all(near, columns)
             with in_chunks(self._product.work, rows, "it") as (it, place, places):
-                panel = packer.left(batch, it, place, places)
+                panel = notes.one(packer.left(batch, it, place, places), is_left=True)
                 with self._builder.loop(columns, "jt") as jt:
                     self._compute(batch, (it, jt), panel, near(jt))
             return
-        left = left or packer.all(packer.left, batch, rows)
+        left = notes.all(left or packer.all(packer.left, batch, rows), rows, is_left=True)
         with in_chunks(self._product.work, columns, "jt") as (jt, place, places):
             panel = right(jt) if right else packer.right(batch, jt, place, places)
+            panel = notes.one(panel)
             with self._builder.loop(rows, "it") as it:
                 self._compute(batch, (it, jt), left(it), panel)
 
@@ -61,8 +65,16 @@ class _Tiles:
         self._packer.finish((batch, *tile), (sums, left, right), LoopKind.VECTOR)
 
     def _call(self, sums: Buffer, left: Panel, right: Panel) -> CallC:
-        """tile(sums, lhs, rhs, lhs offset, step per row, step along depth, rhs offset, depth)."""
+        """tile(sums, lhs, rhs, lhs offset, step per row, step along depth, rhs offset, depth), with
+        the sum of the least exponents of pairs, or the excess of bytes and where it begins."""
         name, depth = self._tile.function("tile"), index(self._packer.depth)
         steps = (index(left.row_step), index(left.column_step))
         scalars = self._builder.simplify((left.offset, *steps, right.offset, depth))
-        return CallC(name, f"{name}.h", (sums, left.buffer, right.buffer), scalars)
+        buffers: tuple[Buffer, ...] = (sums, left.buffer, right.buffer)
+        if self._tile.adds_pairs and left.notes and right.notes:
+            least = Load(left.notes, (left.note,)), Load(right.notes, (right.note,))
+            scalars = (*scalars, apply("add", *least))
+        elif right.notes:
+            name = f"{name}_noted"
+            buffers, scalars = (*buffers, right.notes), (*scalars, right.note)
+        return CallC(name, f"{name}.h", buffers, scalars)

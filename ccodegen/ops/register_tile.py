@@ -21,6 +21,8 @@ _LEAST_COLUMNS, _LEAST_DEPTH = 4, 4
 # For fewer rows the right matrix is not packed, but may lie in panels that are not much longer.
 LEAST_ROWS_TO_PACK_FOR = 3
 _MOST_PADDING = 0.125
+# Smaller matrices are read once or twice, and take as long to look at as to multiply.
+_LEAST_SIZE_FOR_PAIRS = 16
 # Products of bytes need registers that the sums cannot have, for a correction of their signs.
 _ROWS_LESS_OF_BYTES = 2
 
@@ -32,7 +34,7 @@ _INTEGERS = (ElementType.S32, ElementType.U32)
 class RegisterTile:
     """`rows` and `columns` in elements; `left` and `right`: the types of elements in panels.
 
-    Integers narrower than the sums lie in groups of as many of the depth as fill a sum, which their
+    Elements narrower than the sums lie in groups of as many of the depth as fill a sum, which their
     products are added to at a time.
     """
 
@@ -42,8 +44,20 @@ class RegisterTile:
     right: ElementType
 
     @property
+    def adds_pairs(self) -> bool:
+        """Whether elements are bf16, in pairs of the depth."""
+        return self.left is ElementType.BF16
+
+    @property
+    def adds_bytes(self) -> bool:
+        """Whether elements are bytes, in fours of the depth."""
+        return self.left.bytes == 1
+
+    @property
     def sums(self) -> ElementType:
         """All integers are summed in u32: modulo 2^32 the sums of signed ones are the same."""
+        if self.adds_pairs:
+            return ElementType.F32
         return self.left if self.left.is_float else ElementType.U32
 
     @property
@@ -57,10 +71,12 @@ class RegisterTile:
         return f"ccg_{family}_{kind}_{self.rows}x{self.columns}"
 
 
-def register_tile(hero: Instruction, target: Target) -> RegisterTile | None:
+def register_tile(
+    hero: Instruction, target: Target, strict: bool = False
+) -> RegisterTile | None:
     """The tile of a dot or convolution; None where loops without packing are better."""
     m, n, k = contraction(hero).sizes
-    types = panel_types(hero)
+    types = panel_types(hero, target, strict)
     if types is None or m * n * k < _LEAST_WORK:
         return None
     if n < _LEAST_COLUMNS or k < _LEAST_DEPTH:
@@ -86,15 +102,21 @@ def contraction_key(hero: Instruction) -> str:
     return f"{kind}-{'x'.join(map(str, contraction(hero).sizes))}"
 
 
-def panel_types(hero: Instruction) -> tuple[ElementType, ElementType] | None:
+def panel_types(
+    hero: Instruction, target: Target | None = None, strict: bool = False
+) -> tuple[ElementType, ElementType] | None:
     """What the elements of both matrices are converted to, to be multiplied; None where no tile
-    can."""
+    can. `target`: None for what all have."""
     accumulator = accumulator_type(hero)
+    left, right = (o.array_shape.element_type for o in hero.operands[:2])
     if accumulator in _FLOATS:
+        has_pairs = target is not None and target.machine.bf16_pairs and not strict
+        is_large = min(contraction(hero).sizes) >= _LEAST_SIZE_FOR_PAIRS
+        if has_pairs and is_large and left is ElementType.BF16 is right:
+            return ElementType.BF16, ElementType.BF16
         return accumulator, accumulator
     if accumulator not in _INTEGERS:
         return None
-    left, right = (o.array_shape.element_type for o in hero.operands[:2])
     if left.bytes == 1 == right.bytes:
         return _byte(left), _byte(right)
     if all(t is ElementType.S16 or t.bytes == 1 for t in (left, right)):

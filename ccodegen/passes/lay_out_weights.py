@@ -34,16 +34,20 @@ def lay_out_weights(module: Module, context: PassContext) -> Module:
     target = context.target
     if target is None:
         return module
-    return map_computations(module, lambda c, callees: _laid_out(c, callees, target))
+    strict = context.strict
+    return map_computations(module, lambda c, callees: _laid_out(c, callees, target, strict))
 
 
 def _laid_out(
-    computation: Computation, callees: dict[Computation, Computation], target: Target
+    computation: Computation,
+    callees: dict[Computation, Computation],
+    target: Target,
+    strict: bool,
 ) -> Computation:
     def visit(old: Instruction, new: Instruction) -> Instruction:
         if old.op not in ("dot", "convolution") or len(computation.users[old.operands[1]]) > 1:
             return new
-        tile = _tile_of_weights(new, target)
+        tile = _tile_of_weights(new, target, strict)
         if tile is None:
             return new
         shape = contraction(new)
@@ -57,12 +61,12 @@ def _laid_out(
     return rewrite_with_old(computation, visit, callees)
 
 
-def _tile_of_weights(hero: Instruction, target: Target) -> RegisterTile | None:
+def _tile_of_weights(hero: Instruction, target: Target, strict: bool) -> RegisterTile | None:
     """The tile whose panels the right matrix is packed for; None where it is not to be packed."""
     weights = hero.operands[1]
     if not isinstance(weights.attributes, Constant):
         return None
-    tile = register_tile(hero, target)
+    tile = register_tile(hero, target, strict)
     is_read_as_stored = tile and tile.right is weights.array_shape.element_type
     return tile if is_read_as_stored else None
 

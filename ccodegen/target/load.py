@@ -35,13 +35,18 @@ def load(name_or_path: str | Path) -> Target:
         raise InputError(f"target: expected a name or the path of a .toml file, got a {given}")
     path = _find(str(name_or_path))
     table, origin = _inherit(path, ())
-    machine = table.setdefault("machine", {})
+    given = table.setdefault("machine", {})
     target = _Reader(origin).target(path, table)
-    if machine.get("vector_bytes", 1) and machine.get("vector_registers", 1):
+    if given.get("vector_bytes", 1) and given.get("vector_registers", 1):
         return target
     width, registers = native.vector_unit()
-    vector = dataclasses.replace(target.machine, vector_bytes=width, vector_registers=registers)
-    return dataclasses.replace(target, machine=vector)
+    machine = dataclasses.replace(
+        target.machine,
+        vector_bytes=width,
+        vector_registers=registers,
+        bf16_pairs=native.multiplies_bf16_pairs(),
+    )
+    return dataclasses.replace(target, machine=machine)
 
 
 def _find(name: str) -> Path:

@@ -47,8 +47,9 @@ class Machine:
     `vector_bytes`: width of a vector register, the size of a scalar one where there are none; 0:
     that of the machine we run on. `vector_registers`: how many, 0 likewise.
     `threads`: that share a call's work, as many as the caller asks for.
-    `f16`, `f64`: the hardware computes in them. `strict`: IEEE arithmetic to the letter is possible
-    (no excess precision, no flush to zero).
+    `f16`, `f64`: the hardware computes in them. `bf16_pairs`: an instruction adds products of pairs
+    of bf16 to f32, that of AVX512_BF16; found out where `vector_bytes` is.
+    `strict`: IEEE arithmetic to the letter is possible (no excess precision, no flush to zero).
     """
 
     vector_bytes: int = 16
@@ -56,6 +57,7 @@ class Machine:
     threads: int = 1
     f16: bool = False
     f64: bool = True
+    bf16_pairs: bool = False
     strict: bool = True
 
     @property

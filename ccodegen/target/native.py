@@ -32,6 +32,11 @@ def vector_unit() -> tuple[int, int]:
     return 16, 32 if platform.machine() in ("arm64", "aarch64") else 16
 
 
+def multiplies_bf16_pairs() -> bool:
+    """Whether an instruction adds products of pairs of bf16 to vectors as wide as the widest."""
+    return "avx512_bf16" in features()
+
+
 def identity() -> str:
     """Tells two machines apart whose -march=native differs."""
     known = sorted(features()) or [platform.processor()]  # on Linux it starts a program

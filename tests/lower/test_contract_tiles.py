@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ccodegen.backend.build import Build
 from ccodegen.loop.ir import CallC
-from tests.lower.test_weights import dense
-from tests.three_ways import check, module_of
+from tests.lower.test_weights import dense, with_weights
+from tests.three_ways import check, module_of, plain_target
 
 
 def functions(built: Build) -> list[str]:
@@ -47,10 +49,21 @@ def test_types_of_panels(types: str, kind: str) -> None:
 @pytest.mark.parametrize("types", ["s8 s8 s32", "u8 s8 s32", "s16 s16 s32"])
 @pytest.mark.parametrize("order", ["kn", "nk"])
 @pytest.mark.parametrize(
-    "sizes", [(3, 128, 24), (4, 255, 8), (5, 64, 33), (13, 30, 29), (37, 4, 61)]
+    "sizes",
+    [(3, 128, 24), (4, 255, 8), (5, 64, 33), (13, 30, 29), (37, 4, 61), (70, 18, 29), (64, 12, 99)],
 )
 def test_sizes(sizes: tuple[int, int, int], order: str, types: str) -> None:
     check(module_of(dense(*sizes, order, types)))
+
+
+@pytest.mark.parametrize("types", ["s8 s8 s32", "u8 u8 u32"])
+@pytest.mark.parametrize("sizes", [(130, 30, 90), (90, 32, 130)])
+def test_threads_and_weights(sizes: tuple[int, int, int], types: str) -> None:
+    target = plain_target()
+    target = replace(target, machine=replace(target.machine, threads=3))
+    text = dense(*sizes, "kn", types)
+    for built in check(text, target=target), check(with_weights(text), target=target):
+        assert any(function.endswith("_noted") for function in functions(built))
 
 
 @pytest.mark.parametrize("left", ["7,5,30", "30,7,5", "7,30,5", "5,30,7"])

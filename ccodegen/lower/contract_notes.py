@@ -1,0 +1,62 @@
+"""What register tiles ask of a panel beside its elements, found out once for all of its tiles.
+
+Of pairs of bf16 the least exponent of each panel, by which a tile decides whether the machine's
+instruction gives its sums (see ccg_bf16_pairs.h); of bytes what sums with each column of the right
+panel are too large by, where signs are changed (see ccg_dot.h). Panels of others stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ccodegen.loop.builder import index
+from ccodegen.loop.ir import Buffer, CallC, Expr
+from ccodegen.lower.contract_panels import Panel, Panels
+from ccodegen.lower.job import Work
+from ccodegen.ops.index import times
+from ccodegen.ops.register_tile import RegisterTile
+from ccodegen.support.element_type import ElementType
+
+_LEAST_ROWS_FOR_BYTES = 64  # for fewer it is found out beside the sums: panels are read once then
+
+
+class Notes:
+    """`depth`: that of the panels; `rows`: of the left matrix."""
+
+    def __init__(self, work: Work, tile: RegisterTile, depth: int, rows: int) -> None:
+        self._work, self._tile, self._depth = work, tile, depth
+        self._is_right_noted = tile.adds_bytes and rows >= _LEAST_ROWS_FOR_BYTES
+        self._type = ElementType.S32 if tile.adds_pairs else ElementType.U32
+        self._size = 1 if tile.adds_pairs else tile.columns
+
+    def one(self, panel: Panel, is_left: bool = False) -> Panel:
+        """The panel with its notes."""
+        if not self._are_asked_for(is_left):
+            return panel
+        notes = self._work.builder.local(self._type, (self._size,), "notes")
+        return self._noted(panel, is_left, notes, index(0))
+
+    def all(self, panels: Panels, count: int, is_left: bool = False) -> Panels:
+        """So many panels, each with its notes."""
+        if not self._are_asked_for(is_left):
+            return panels
+        notes = self._work.new_scratch(self._type, (count * self._size,))
+        with self._work.builder.loop(count, "panel") as number:
+            self._noted(panels(number), is_left, notes, times(number, self._size))
+        return lambda at: replace(panels(at), notes=notes, note=times(at, self._size))
+
+    def _are_asked_for(self, is_left: bool) -> bool:
+        return self._tile.adds_pairs or (self._is_right_noted and not is_left)
+
+    def _noted(self, panel: Panel, is_left: bool, notes: Buffer, at: Expr) -> Panel:
+        tile, builder = self._tile, self._work.builder
+        name, header = "ccg_least_bf16", "ccg_bf16_pairs.h"
+        sizes = [1, 0, self._depth * tile.columns]  # lines, their distance, elements
+        if is_left:
+            sizes = [tile.rows, panel.row_step, self._depth]
+        elif tile.adds_bytes:
+            name, header = f"ccg_excess_{tile.left.text}_{tile.right.text}", "ccg_dot.h"
+            sizes = [tile.columns, self._depth]
+        scalars = builder.simplify((at, panel.offset, *map(index, sizes)))
+        builder.emit(CallC(name, header, (notes, panel.buffer), scalars))
+        return replace(panel, notes=notes, note=at)
