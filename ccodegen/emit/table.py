@@ -27,7 +27,7 @@ from ccodegen.loop.steps import used_buffers
 from ccodegen.target import Target
 
 LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
-_UNITS = 8  # that kernels are spread over, unless they would be too small
+_UNITS = 4  # that kernels are spread over, about, unless they would be too small
 _LEAST_LINES = 100  # of a unit: a compiler takes 0.1 s for them, five times what headers take
 _CALLED_LINES = 40  # of the runtime, that a kernel calls
 _PYTHON = '#include "ccg_python.h"\n'
