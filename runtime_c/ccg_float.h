@@ -7,13 +7,6 @@
 
 #include "ccg_base.h"
 
-/* Whether the compiler has found out what x is; never, where it cannot say. */
-#ifdef __GNUC__
-#define CCG_IS_KNOWN(x) __builtin_constant_p(x)
-#else
-#define CCG_IS_KNOWN(x) 0
-#endif
-
 /* CCG_T: the float type. CCG_U, CCG_I: unsigned and signed integers of its width. CCG_DIGITS: bits
    of mantissa stored. CCG_BIAS: of the exponent. CCG_LIBM(f): the name of f in <math.h>. */
 #define CCG_F(name) CCG_PASTE(CCG_PASTE(ccg_, name), CCG_PASTE(_, CCG_S))
@@ -40,7 +33,6 @@
 #define CCG_LIBM(name) name
 #include "ccg_float.inc"
 
-#undef CCG_IS_KNOWN
 #undef CCG_F
 #undef CCG_BITS
 #undef CCG_FROM_BITS

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 
 from ccodegen.loop import operators
-from ccodegen.loop.ir import Apply
+from ccodegen.loop.ir import Apply, Const, Expr
+from ccodegen.support.element_type import ElementType
 
 PRIMARY, POSTFIX, UNARY = 16, 15, 14
 MULTIPLY, ADD, SHIFT, ORDER, EQUAL, BIT_AND, BIT_XOR, BIT_OR, AND, OR, CHOICE = range(13, 2, -1)
@@ -36,6 +37,9 @@ _OPERANDS = {
 }
 
 
+_LIMITS = {"maximum": "ccg_at_least", "minimum": "ccg_at_most", "clamp": ""}
+
+
 @dataclass(frozen=True)
 class Spelling:
     """A template over `{0}`, `{1}`, …; how tightly it binds, and how tightly each argument must."""
@@ -50,8 +54,25 @@ def spell(apply: Apply) -> Spelling:
     """The operator as C. Raises UnsupportedError where C has no spelling for its types."""
     types = tuple(argument.type for argument in apply.arguments)
     spelled = operators.spell(apply.operator, types, apply.type)
-    strength, binds = read_template(spelled.template, len(types))
-    return Spelling(spelled.template, strength, binds, spelled.headers)
+    template = _limit(apply) or spelled.template
+    strength, binds = read_template(template, len(types))
+    return Spelling(template, strength, binds, spelled.headers)
+
+
+def _limit(apply: Apply) -> str:
+    """For floats that are compared with known numbers, which takes one comparison."""
+    if apply.operator not in _LIMITS or apply.type not in (ElementType.F32, ElementType.F64):
+        return ""
+    suffix, known = apply.type.text, [_is_number(a) for a in apply.arguments]
+    if apply.operator == "clamp":
+        both = f"ccg_at_most_{suffix}(ccg_at_least_{suffix}({{1}}, {{0}}), {{2}})"
+        return both if known[0] and known[2] else ""
+    order = "{0}, {1}" if known[1] else "{1}, {0}"
+    return f"{_LIMITS[apply.operator]}_{suffix}({order})" if any(known) else ""
+
+
+def _is_number(expr: Expr) -> bool:
+    return isinstance(expr, Const) and bool(expr.value == expr.value)
 
 
 @functools.cache
