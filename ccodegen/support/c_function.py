@@ -210,6 +210,9 @@ class _Scope:
             value = _convert(self.value(node.init), kind)
         self.declare(node.name, kind, value)
 
+    def _do_Cast(self, node: Any) -> None:
+        """`(void)x;` has no effect."""
+
     def _do_Assignment(self, node: Any) -> None:
         operator = node.op.removesuffix("=")
         value = self.value(node.rvalue)
