@@ -95,6 +95,8 @@ def spans_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
     how many there are from it to the last one."""
     if line_scan.is_line_scan(call.function):
         return _line_used(call)
+    if _NOTE.fullmatch(call.function):
+        return _notes_used(call)
     match = _TILE.fullmatch(call.function)
     if match is None:
         return {}
@@ -109,7 +111,8 @@ def spans_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
     run, run_step = constants[3:] or (turns, 0)
     left = (rows - 1) * constants[0] + (run - 1) * constants[1] + group
     left += (turns // run - 1) * run_step
-    return {lhs: (offset, left), rhs: (rhs_offset, turns * columns * group)}
+    used = {lhs: (offset, left), rhs: (rhs_offset, turns * columns * group)}
+    return used | dict.fromkeys(call.buffers[3:], (call.scalars[-1], columns))
 
 
 def _line_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
@@ -117,6 +120,20 @@ def _line_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
     if not isinstance(count, Const) or count.value == 0:
         return {}
     return dict.fromkeys(call.buffers, (offset, count.value))
+
+
+def _notes_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
+    """Of as many columns as notes, or of lines some elements each, of which there is one note."""
+    at, offset, *sizes = call.scalars
+    constants = [s.value for s in sizes if isinstance(s, Const)]
+    if len(constants) < len(sizes) or 0 in (constants[0], constants[-1]):
+        return {}
+    notes, panel = call.buffers
+    if len(constants) == 2:
+        columns, depth = constants
+        return {notes: (at, columns), panel: (offset, columns * depth)}
+    lines, distance, count = constants
+    return {notes: (at, 1), panel: (offset, (lines - 1) * distance + count)}
 
 
 def _rows(rows: int, columns: int, lanes: int) -> Effect:

@@ -59,6 +59,16 @@ PROGRAMS = {
         y = f32[300,190] parameter(1)
         ROOT r = f32[251,190] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     }""",
+    "pairs": """ENTRY e {
+        x = bf16[251,300] parameter(0)
+        y = bf16[300,190] parameter(1)
+        ROOT r = bf16[251,190] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    }""",
+    "bytes": """ENTRY e {
+        x = s8[251,300] parameter(0)
+        y = s8[300,192] parameter(1)
+        ROOT r = s32[251,192] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    }""",
     "batches": """ENTRY e {
         x = f32[5,70,90] parameter(0)
         y = f32[5,90,64] parameter(1)
@@ -71,8 +81,8 @@ PROGRAMS = {
 def arguments(name: str) -> list[Any]:
     module = ccodegen.read(PROGRAMS[name])
     random = np.random.default_rng(0)
-    shapes = (parameter.array_shape.dimensions for parameter in module.entry.parameters)
-    return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    shapes = [parameter.array_shape for parameter in module.entry.parameters]
+    return [random.normal(0, 3, s.dimensions).astype(s.element_type.dtype) for s in shapes]
 
 
 @pytest.mark.parametrize("strict", [False, True])
