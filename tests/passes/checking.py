@@ -18,9 +18,15 @@ from ccodegen.loop.scalar_numpy import bits_of
 from ccodegen.passes.context import Pass, PassContext
 from ccodegen.support.element_type import Kind
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.target import load
 
 STRICT = PassContext(strict=True)
 DEFAULT = PassContext()
+WITHOUT_VECTORS_OR_STRICT = (
+    PassContext(target=load("x86-64"), strict=True),
+    PassContext(target=load("cortex-m4")),
+    PassContext(),
+)
 
 
 def module(text: str) -> Module:

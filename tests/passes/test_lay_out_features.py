@@ -11,7 +11,7 @@ from ccodegen.hlo.ir import Module
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.lay_out_features import lay_out_features
 from ccodegen.target import load
-from tests.passes.checking import leaves_alone, module
+from tests.passes.checking import WITHOUT_VECTORS_OR_STRICT, leaves_alone, module
 
 CONTEXT = PassContext(target=load("x86-64"))
 RANDOM = np.random.default_rng(0)
@@ -126,14 +126,7 @@ def test_few_products_are_not_worth_transposes() -> None:
     leaves_alone(text, lay_out_features, CONTEXT)
 
 
-@pytest.mark.parametrize(
-    "context",
-    [
-        PassContext(target=load("x86-64"), strict=True),
-        PassContext(target=load("cortex-m4")),
-        PassContext(),
-    ],
-)
+@pytest.mark.parametrize("context", WITHOUT_VECTORS_OR_STRICT)
 def test_where_it_stays(context: PassContext) -> None:
     old = program("ROOT r = f32[2,160,7,5] negate(c)")
     assert lay_out_features(old, context) is old

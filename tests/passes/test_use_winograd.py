@@ -12,7 +12,7 @@ from ccodegen.passes.bind_constants import bind_constants
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.use_winograd import use_winograd
 from ccodegen.target import load
-from tests.passes.checking import module
+from tests.passes.checking import WITHOUT_VECTORS_OR_STRICT, module
 
 CONTEXT = PassContext(target=load("x86-64"))
 RANDOM = np.random.default_rng(0)
@@ -83,14 +83,7 @@ def test_what_stays(changed: dict[str, object]) -> None:
     assert use_winograd(old, CONTEXT) is old
 
 
-@pytest.mark.parametrize(
-    "context",
-    [
-        PassContext(target=load("x86-64"), strict=True),
-        PassContext(target=load("cortex-m4")),
-        PassContext(),
-    ],
-)
+@pytest.mark.parametrize("context", WITHOUT_VECTORS_OR_STRICT)
 def test_where_it_stays(context: PassContext) -> None:
     old, _ = convolution()
     assert use_winograd(old, context) is old

@@ -12,7 +12,7 @@ from ccodegen.passes.context import PassContext
 from ccodegen.passes.widen_narrow import widen_narrow
 from ccodegen.support.element_type import HLO_TYPES
 from ccodegen.target import load
-from tests.passes.checking import module
+from tests.passes.checking import WITHOUT_VECTORS_OR_STRICT, module
 
 CONTEXT = PassContext(target=load("x86-64"))
 RANDOM = np.random.default_rng(0)
@@ -92,14 +92,7 @@ def test_what_stays(old: Module) -> None:
     assert widen_narrow(old, CONTEXT) is old
 
 
-@pytest.mark.parametrize(
-    "context",
-    [
-        PassContext(target=load("x86-64"), strict=True),
-        PassContext(target=load("cortex-m4")),
-        PassContext(),
-    ],
-)
+@pytest.mark.parametrize("context", WITHOUT_VECTORS_OR_STRICT)
 def test_where_it_stays(context: PassContext) -> None:
     old = reduce("2000,3", "0", "3")
     assert widen_narrow(old, context) is old
