@@ -17,6 +17,7 @@ from ccodegen.ops.arithmetic import minus_product
 from ccodegen.ops.index import minus, plus, quotient, times
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.register_tile import RegisterTile
+from ccodegen.ops.row_groups import RowGroup, matrix_tile, row_group
 from ccodegen.support.element_type import ElementType
 
 PRED, S32 = ElementType.PRED, ElementType.S32
@@ -26,14 +27,7 @@ _CACHE_LINE = 64  # bytes
 
 def factor_tile(scope: NestScope) -> RegisterTile | None:
     """The tile for the scope's first operand; None where plain loops are better."""
-    a = scope.operands[0]
-    vectors = scope.target.machine.vector_elements(a.type.bytes) > 1
-    if scope.strict or a.type not in (ElementType.F32, ElementType.F64) or not vectors:
-        return None
-    rows, width = scope.target.tile_size(a.type.bytes)
-    if a.dimensions[-1] < _LEAST_GROUPS * rows:
-        return None
-    return RegisterTile(rows, width, a.type, a.type)
+    return matrix_tile(scope, _LEAST_GROUPS)
 
 
 def factor_in_tiles(scope: NestScope, tile: RegisterTile, lower: bool, batch: Index) -> Buffer:
@@ -83,20 +77,15 @@ class _Factor:
     def write(self) -> Buffer:
         b, n, height = self.builder, self.size, self.tile.rows
         failed = b.variable(const(S32, 0), "failed")
-        with b.loop(-(-n // height), "group") as group:
-            top = times(group, height)
-            count: Expr = index(height)
-            start = top
-            if n % height:  # the last tile ends with the last row
-                count = b.let(apply("minimum", index(height), minus(index(n), top)), "count")
-                start = b.let(apply("minimum", top, index(n - height)), "start")
-            first = b.let(quotient(top, self.tile.columns), "first")
-            with b.loop(minus(index(self.blocks), first), "jt") as number:
-                self._subtract_products(plus(first, number), top, start, count)
-            self._divide_by_roots(top, count, failed)
-            self._store(top, count)
-            with b.loop(minus(index(self.blocks), first), "jt") as number:
-                self._keep(plus(first, number), top, count)
+        with b.loop(-(-n // height), "group") as number:
+            group = row_group(b, number, n, height)
+            first = b.let(quotient(group.top, self.tile.columns), "first")
+            with b.loop(minus(index(self.blocks), first), "jt") as block:
+                self._subtract_products(plus(first, block), group)
+            self._divide_by_roots(group, failed)
+            self._store(group)
+            with b.loop(minus(index(self.blocks), first), "jt") as block:
+                self._keep(plus(first, block), group)
         return failed
 
     def _left(self, r: Expr, column: Expr) -> tuple[Expr]:
@@ -110,24 +99,23 @@ class _Factor:
     def _panel(self, jt: Expr) -> Expr:
         return times(jt, self.size * self.tile.columns)
 
-    def _subtract_products(self, jt: Expr, top: Expr, start: Expr, count: Expr) -> None:
-        """rows = those of a less their products with the known rows, in one block of columns. The
-        tile begins at row `start`, the rows at `top`."""
+    def _subtract_products(self, jt: Expr, group: RowGroup) -> None:
+        """rows = those of a less their products with the known rows, in one block of columns."""
         b, tile, (a, factor) = self.builder, self.tile, self._matrices
         sums = b.local(tile.sums, (tile.rows * tile.columns,), "sums")
-        corner = linearize(self._place(index(0), start), factor.dimensions)
+        corner = linearize(self._place(index(0), group.start), factor.dimensions)
         steps = (self.size, 1) if self.lower else (1, self.size)
-        scalars = (corner, *map(index, steps), self._panel(jt), top)
+        scalars = (corner, *map(index, steps), self._panel(jt), group.top)
         name = tile.function("tile")
         b.emit(CallC(name, f"{name}.h", (sums, factor, self.panels), scalars))
         left = times(jt, tile.columns)
         inside = apply("minimum", index(tile.columns), minus(index(self.size), left))
-        extents = (inside, count) if self.lower else (count, inside)
+        extents = (inside, group.count) if self.lower else (group.count, inside)
         with b.loop(extents[0], "i") as outer, b.loop(extents[1], "j", LoopKind.VECTOR) as inner:
             r, c = (inner, outer) if self.lower else (outer, inner)
             column = plus(left, c)
-            at = plus(times(plus(minus(top, start), r), tile.columns), c)
-            value = b.load(a, self._place(plus(top, r), column))
+            at = plus(times(group.in_tile(r), tile.columns), c)
+            value = b.load(a, self._place(group.row(r), column))
             rest = apply("subtract", value, b.load(sums, (at,)))
             b.store(self.rows, self._left(r, column), rest)
 
@@ -135,20 +123,20 @@ class _Factor:
     def _matrices(self) -> tuple[Buffer, Buffer]:
         return self.scope.operands[0], self.scope.results[0]
 
-    def _divide_by_roots(self, top: Expr, count: Expr, failed: Buffer) -> None:
+    def _divide_by_roots(self, group: RowGroup, failed: Buffer) -> None:
         """Row after row, each subtracted from those behind it."""
         b, n = self.builder, self.size
-        with b.loop(count, "r") as r:
-            k = b.let(plus(top, r), "k")
+        with b.loop(group.count, "r") as r:
+            k = b.let(group.row(r), "k")
             pivot = b.let(b.load(self.rows, self._left(r, k)), "pivot")
             self._check(pivot, k, failed)
             root = b.let(apply("sqrt", pivot), "root")
             with b.loop(minus(index(n), k), "j", LoopKind.VECTOR) as j:
                 at = self._left(r, plus(k, j))
                 b.store(self.rows, at, apply("divide", b.load(self.rows, at), root))
-            with b.loop(minus(minus(count, 1), r), "q") as q:
+            with b.loop(minus(minus(group.count, 1), r), "q") as q:
                 other = plus(plus(r, 1), q)
-                i = b.let(plus(top, other), "row")
+                i = b.let(group.row(other), "row")
                 factor = b.let(b.load(self.rows, self._left(r, i)), "factor")
                 with b.loop(minus(index(n), i), "j", LoopKind.VECTOR) as j:
                     at = self._left(other, plus(i, j))
@@ -162,25 +150,25 @@ class _Factor:
         with b.when(apply("and", apply("not", has_root), is_first)):
             b.store(failed, (), apply("convert", plus(k, 1), type=S32))
 
-    def _store(self, top: Expr, count: Expr) -> None:
+    def _store(self, group: RowGroup) -> None:
         b, n, factor = self.builder, self.size, self.scope.results[0]
         if not self.lower:
-            with b.loop(count, "r") as r:
-                k = plus(top, r)
+            with b.loop(group.count, "r") as r:
+                k = group.row(r)
                 with b.loop(minus(index(n), k), "j", LoopKind.VECTOR) as j:
                     value = b.load(self.rows, self._left(r, plus(k, j)))
                     b.store(factor, self._place(k, plus(k, j)), value)
             return
-        with b.loop(minus(index(n), top), "i") as i:
-            column = plus(top, i)
-            with b.loop(apply("minimum", count, plus(i, 1)), "r") as r:
+        with b.loop(minus(index(n), group.top), "i") as i:
+            column = plus(group.top, i)
+            with b.loop(apply("minimum", group.count, plus(i, 1)), "r") as r:
                 value = b.load(self.rows, self._left(r, column))
-                b.store(factor, self._place(plus(top, r), column), value)
+                b.store(factor, self._place(group.row(r), column), value)
 
-    def _keep(self, jt: Expr, top: Expr, count: Expr) -> None:
+    def _keep(self, jt: Expr, group: RowGroup) -> None:
         """Puts the rows into a panel."""
         b, width = self.builder, self.tile.columns
-        with b.loop(count, "r") as r, b.loop(width, "c", LoopKind.VECTOR) as c:
+        with b.loop(group.count, "r") as r, b.loop(width, "c", LoopKind.VECTOR) as c:
             value = b.load(self.rows, self._left(r, plus(times(jt, width), c)))
-            at = plus(plus(self._panel(jt), times(plus(top, r), width)), c)
+            at = plus(plus(self._panel(jt), times(group.row(r), width)), c)
             b.store(self.panels, (at,), value)

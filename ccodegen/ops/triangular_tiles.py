@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, LoopKind
@@ -18,8 +18,8 @@ from ccodegen.ops.arithmetic import minus_product
 from ccodegen.ops.index import minus, plus, times
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.register_tile import RegisterTile
+from ccodegen.ops.row_groups import RowGroup, matrix_tile, row_group
 from ccodegen.ops.triangular_system import System, TriangularSolve
-from ccodegen.support.element_type import ElementType
 
 # Groups of rows, in the first of which there is nothing to multiply: where rows of y lie in memory,
 # plain loops are good at small systems.
@@ -30,15 +30,11 @@ def solve_tile(
     scope: NestScope, attributes: TriangularSolve, columns: int
 ) -> RegisterTile | None:
     """The tile for systems of so many columns; None where plain loops are better."""
-    a, machine = scope.operands[0], scope.target.machine
-    lanes = machine.vector_elements(a.type.bytes)
-    if scope.strict or a.type not in (ElementType.F32, ElementType.F64) or lanes == 1:
+    tile = matrix_tile(scope, _LEAST_GROUPS if attributes.left_side else _LEAST_GROUPS_ACROSS)
+    lanes = scope.target.machine.vector_elements(scope.operands[0].type.bytes)
+    if tile is None or 2 * columns < lanes:
         return None
-    rows, width = scope.target.tile_size(a.type.bytes)
-    least = _LEAST_GROUPS if attributes.left_side else _LEAST_GROUPS_ACROSS
-    if a.dimensions[-1] < least * rows or 2 * columns < lanes:
-        return None
-    return RegisterTile(rows, width if columns > lanes else lanes, a.type, a.type)
+    return tile if columns > lanes else replace(tile, columns=lanes)
 
 
 def solve_in_tiles(system: System, columns: int, tile: RegisterTile) -> None:
@@ -69,18 +65,13 @@ class _Block:
             with b.loop(n, "turn") as turn, b.loop(missing, "c", LoopKind.VECTOR) as c:
                 zero = const(self.panel.type, 0)
                 b.store(self.panel, self._place(turn, plus(c, self.inside)), zero)
-        with b.loop(-(-n // height), "group") as group:
-            top = times(group, height)
+        with b.loop(-(-n // height), "group") as number:
             totals = b.local(self.tile.sums, (height * self.tile.columns,), "totals")
-            count: Expr = index(height)
-            start = top
-            if n % height:  # the last tile ends with the last row
-                count = b.let(apply("minimum", index(height), minus(index(n), top)), "count")
-                start = b.let(apply("minimum", top, index(n - height)), "start")
-            self._subtract_products(totals, top, start, count)
-            self._solve_triangle(totals, top, count)
-            with self._each(count) as (r, c):
-                turn = plus(top, r)
+            group = row_group(b, number, n, height)
+            self._subtract_products(totals, group)
+            self._solve_triangle(totals, group)
+            with self._each(group.count) as (r, c):
+                turn = group.row(r)
                 value = b.load(self.panel, self._place(turn, c))
                 self.system.store(self.system.row(turn), plus(self.first, c), value)
 
@@ -99,37 +90,36 @@ class _Block:
             with b.loop(self.inside, "c") as c, b.loop(rows, "r", LoopKind.VECTOR) as r:
                 yield r, c
 
-    def _subtract_products(self, totals: Buffer, top: Expr, start: Expr, count: Expr) -> None:
-        """totals = the right side of `count` rows less their products with those known. The tile
-        begins at turn `start`, the rows at `top`."""
+    def _subtract_products(self, totals: Buffer, group: RowGroup) -> None:
+        """totals = the right side of these rows less their products with those known."""
         b, system, tile = self.system.scope.builder, self.system, self.tile
         a, n = system.scope.operands[0], system.size
         sums = b.local(tile.sums, (tile.rows * tile.columns,), "sums")
-        corner = linearize(system.t_place(system.row(start), system.row(index(0))), a.dimensions)
-        steps = (1, n) if system.attributes.transposed else (n, 1)
+        corner = system.t_place(system.row(group.start), system.row(index(0)))
         sign = 1 if system.attributes.forwards else -1
-        scalars = (corner, index(sign * steps[0]), index(sign * steps[1]), index(0), top)
+        steps = (sign, sign * n) if system.attributes.transposed else (sign * n, sign)
+        scalars = (linearize(corner, a.dimensions), *map(index, steps), index(0), group.top)
         name = tile.function("tile")
         b.emit(CallC(name, f"{name}.h", (sums, a, self.panel), scalars))
-        with self._each(count) as (r, c):
-            right = system.right_side(system.row(plus(top, r)), plus(self.first, c))
-            known = b.load(sums, self._place(plus(minus(top, start), r), c))
+        with self._each(group.count) as (r, c):
+            right = system.right_side(system.row(group.row(r)), plus(self.first, c))
+            known = b.load(sums, self._place(group.in_tile(r), c))
             b.store(totals, self._place(r, c), apply("subtract", right, known))
 
-    def _solve_triangle(self, totals: Buffer, top: Expr, count: Expr) -> None:
+    def _solve_triangle(self, totals: Buffer, group: RowGroup) -> None:
         """Row after row of these into the panel, each subtracted from those behind it."""
         b, system = self.system.scope.builder, self.system
-        with b.loop(count, "r") as r:
-            turn = plus(top, r)
+        with b.loop(group.count, "r") as r:
+            turn = group.row(r)
             i = system.row(turn)
             pivot = None if system.attributes.unit_diagonal else b.let(system.t(i, i), "pivot")
             with b.loop(self.inside, "c", LoopKind.VECTOR) as c:
                 total: Expr = b.load(totals, self._place(r, c))
                 value = apply("divide", total, pivot) if pivot else total
                 b.store(self.panel, self._place(turn, c), value)
-            with b.loop(minus(minus(count, 1), r), "q") as q:
+            with b.loop(minus(minus(group.count, 1), r), "q") as q:
                 other = plus(plus(r, 1), q)
-                factor = b.let(system.t(system.row(plus(top, other)), i), "t")
+                factor = b.let(system.t(system.row(group.row(other)), i), "t")
                 with b.loop(self.inside, "c", LoopKind.VECTOR) as c:
                     total = b.load(totals, self._place(other, c))
                     known = b.load(self.panel, self._place(turn, c))
