@@ -37,9 +37,6 @@ _OPERANDS = {
 }
 
 
-_LIMITS = {"maximum": "ccg_at_least", "minimum": "ccg_at_most", "clamp": ""}
-
-
 @dataclass(frozen=True)
 class Spelling:
     """A template over `{0}`, `{1}`, …; how tightly it binds, and how tightly each argument must."""
@@ -61,14 +58,21 @@ def spell(apply: Apply) -> Spelling:
 
 def _limit(apply: Apply) -> str:
     """For floats that are compared with known numbers, which takes one comparison."""
-    if apply.operator not in _LIMITS or apply.type not in (ElementType.F32, ElementType.F64):
+    if apply.type not in (ElementType.F32, ElementType.F64):
         return ""
-    suffix, known = apply.type.text, [_is_number(a) for a in apply.arguments]
-    if apply.operator == "clamp":
-        both = f"ccg_at_most_{suffix}(ccg_at_least_{suffix}({{1}}, {{0}}), {{2}})"
-        return both if known[0] and known[2] else ""
-    order = "{0}, {1}" if known[1] else "{1}, {0}"
-    return f"{_LIMITS[apply.operator]}_{suffix}({order})" if any(known) else ""
+    least, most = f"ccg_at_least_{apply.type.text}", f"ccg_at_most_{apply.type.text}"
+    match apply.operator, *map(_is_number, apply.arguments):
+        case "maximum", _, True:
+            return f"{least}({{0}}, {{1}})"
+        case "maximum", True, _:
+            return f"{least}({{1}}, {{0}})"
+        case "minimum", _, True:
+            return f"{most}({{0}}, {{1}})"
+        case "minimum", True, _:
+            return f"{most}({{1}}, {{0}})"
+        case "clamp", True, _, True:
+            return f"{most}({least}({{1}}, {{0}}), {{2}})"
+    return ""
 
 
 def _is_number(expr: Expr) -> bool:
