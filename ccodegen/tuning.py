@@ -73,7 +73,9 @@ def _contractions(source: Any, options: BuildOptions) -> Iterator[Instruction]:
     module = run(bind(read(source), options).module, passes, context)
     for computation in module.computations:
         for instruction in computation.instructions:
-            if instruction.op in HEROES and register_tile(instruction, options.target):
+            if instruction.op not in HEROES:
+                continue
+            if register_tile(instruction, options.target, options.strict):
                 yield instruction
 
 
@@ -95,7 +97,7 @@ def _remembered(hero: Instruction, options: BuildOptions) -> Tuned:
 def _measured(hero: Instruction, options: BuildOptions) -> Tuned:
     """The contraction by itself, in each tile in turn."""
     module, contraction = _alone(hero), contraction_key(hero)
-    tiles = list(_tiles(hero, options.target).values())
+    tiles = list(_tiles(hero, options).values())
     arrays = random_inputs(module)
     calls = []
     for tile in tiles:
@@ -112,20 +114,21 @@ def _measured(hero: Instruction, options: BuildOptions) -> Tuned:
 
 def _alone(hero: Instruction) -> Module:
     operands: list[Instruction] = []
+    parameters: list[Instruction] = []
     for operand in hero.operands:
         if not isinstance(operand.attributes, Constant):
-            number = sum(o.op == "parameter" for o in operands)
-            name = f"x{number}"
-            operand = Instruction("parameter", operand.shape, (), Parameter(number), name)
+            number = len(parameters)
+            operand = Instruction("parameter", operand.shape, (), Parameter(number), f"x{number}")
+            parameters.append(operand)
         operands.append(operand)
-    parameters = tuple(o for o in operands if o.op == "parameter")
     root = replace(hero, operands=tuple(operands), control_predecessors=())
-    return Module("contraction", Computation("entry", parameters, root))
+    return Module("contraction", Computation("entry", tuple(parameters), root))
 
 
-def _tiles(hero: Instruction, target: Target) -> dict[RegisterTile, Tile]:
+def _tiles(hero: Instruction, options: BuildOptions) -> dict[RegisterTile, Tile]:
     """The default one, and a few that fit the registers: as high as can be, or a power of two."""
-    contraction, registers = contraction_key(hero), target.machine.vector_registers
+    contraction, target = contraction_key(hero), options.target
+    registers = target.machine.vector_registers
     heights = {v: (registers - 1) // v - 1 for v in range(1, _MOST_VECTORS + 1)}
     choices = [target.tile]
     for vectors, most in heights.items():
@@ -133,7 +136,7 @@ def _tiles(hero: Instruction, target: Target) -> dict[RegisterTile, Tile]:
             choices += [Tile(most, vectors), Tile(1 << (most.bit_length() - 1), vectors)]
     found: dict[RegisterTile, Tile] = {}
     for tile in choices:
-        made = register_tile(hero, replace(target, tiles=((contraction, tile),)))
+        made = register_tile(hero, replace(target, tiles=((contraction, tile),)), options.strict)
         if made is not None:
             found.setdefault(made, tile)
     return found
