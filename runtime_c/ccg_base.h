@@ -25,7 +25,9 @@
 #define CCG_UNUSED __attribute__((unused))
 #define CCG_ALIGNED(n) __attribute__((aligned(n)))
 #define CCG_RESTRICT __restrict
+#define CCG_APART __attribute__((noinline)) /* compiled once, its parameters' restrict known */
 #else
+#define CCG_APART
 #define CCG_UNUSED
 #define CCG_ALIGNED(n)
 #define CCG_RESTRICT restrict

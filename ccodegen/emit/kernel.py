@@ -63,7 +63,7 @@ def _parts(kernel: Kernel, name: str, files: Names) -> dict[int, Part]:
     shared = counted(len(loops), "loop") if loops else "nothing"
     decided(name, f"{shared} shared among threads", "with much work and independent turns")
     return {
-        id(loop): Part(files.fresh(f"{name}_part"), files.fresh(f"{name}_context"))
+        id(loop): Part(*(files.fresh(f"{name}_{of}") for of in ("part", "context", "turns")))
         for loop in loops
     }
 

@@ -1,9 +1,15 @@
 """Large independent loops as functions of their own, which threads of the caller's may share.
 
-    for i < 5000: y[i] = x[i]   →   struct m_copy_context { const float *x; float *y; };
-                                    static void m_copy_part(void *context, begin, end) { the loop }
+    for i < 5000: y[i] = x[i]   →   static void m_copy_turns(x, y, begin, end) { the loop }
+                                    struct m_copy_context { const float *x; float *y; };
+                                    static void m_copy_part(void *context, begin, end)
+                                    {
+                                        m_copy_turns(context->x, context->y, begin, end);
+                                    }
                                     …
                                     ccg_in_parts(threads, 5000, m_copy_part, &context);
+
+The loop has a function with parameters, as compilers forget restrict elsewhere.
 """
 
 from __future__ import annotations
@@ -33,10 +39,12 @@ _CHUNK = 1024  # turns of a vector loop that stay together: whole vectors, whole
 
 @dataclass(frozen=True)
 class Part:
-    """What one thread does of a loop: `function` over a `struct context` of what it uses."""
+    """What one thread does of a loop: `function` over a `struct context` of what it uses, which
+    `turns` takes as parameters."""
 
     function: str
     context: str
+    turns: str
 
 
 def parallel_loops(body: Sequence[Stmt]) -> Iterator[For]:
@@ -95,8 +103,9 @@ class ParallelPrinter(StatementPrinter):
         if part is None:
             return super().loop(loop)
         members = self._members(loop)
+        self.functions += self._turns(loop, part, members)
         self.functions += _context(part, members)
-        self.functions += self._function(loop, part, members)
+        self.functions += _function(part, members)
         self.headers.add(HEADER)
         values = ", ".join(name for _, name in members)
         call = f"ccg_in_parts(threads, {_turns(loop)[0]}, {part.function}, &context);"
@@ -114,14 +123,11 @@ class ParallelPrinter(StatementPrinter):
     def _pointer(self, buffer: Buffer) -> str:
         return f"{'' if buffer in self._written else 'const '}{memory_type(buffer.type)} *"
 
-    def _function(self, loop: For, part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
+    def _turns(self, loop: For, part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
+        """The loop from `begin` to `end`, of pieces that have several turns each or one."""
         count, chunk = _turns(loop)
         var = self.name(loop.var)
-        lines = [f"const struct {part.context} *const shared = context;"]
-        for kind, name in members:
-            restricted = f"{kind}CCG_RESTRICT " if kind.endswith("*") else f"const {kind}"
-            lines.append(f"{restricted}{name} = shared->{name};")
-        first, last = "begin", "end"
+        lines, first, last = [], "begin", "end"
         if chunk > 1:
             first, last = f"begin * {chunk}", "last"
             limit = f"end < {count} ? end * {chunk} : {loop.extent}"
@@ -129,13 +135,27 @@ class ParallelPrinter(StatementPrinter):
         lines += hint(loop)
         head = f"for (ptrdiff_t {var} = {first}; {var} < {last}; ++{var}) {{"
         lines += [head, *indented(self.turns(loop)), "}"]
-        prototype = f"static void {part.function}(void *context, ptrdiff_t begin, ptrdiff_t end)"
+        parameters = [f"{_qualified(kind)}{name}" for kind, name in members]
+        parameters += ["ptrdiff_t begin", "ptrdiff_t end"]
+        prototype = f"CCG_APART static void {part.turns}({', '.join(parameters)})"
         return [*fitted([prototype]), "{", *fitted(indented(lines)), "}", ""]
+
+
+def _qualified(kind: str) -> str:
+    return f"{kind}CCG_RESTRICT " if kind.endswith("*") else kind
 
 
 def _context(part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
     fields = (f"{kind}{name};" for kind, name in members)
     return [f"struct {part.context} {{", *indented(list(fields)), "};", ""]
+
+
+def _function(part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
+    values = [*(f"shared->{name}" for _, name in members), "begin", "end"]
+    lines = [f"const struct {part.context} *const shared = context;"]
+    lines += [f"{part.turns}({', '.join(values)});"]
+    prototype = f"static void {part.function}(void *context, ptrdiff_t begin, ptrdiff_t end)"
+    return [*fitted([prototype]), "{", *fitted(indented(lines)), "}", ""]
 
 
 def _turns(loop: For) -> tuple[int, int]:

@@ -125,6 +125,7 @@ def test_independent_loops_with_much_work_are_shared(make: Callable[[], Program]
     source = emit(make(), load("x86-64"), "p", threads=True).files["src/p.c"]
     assert "ccg_in_parts(threads, " in source
     assert "p_run(const float *x, float *y, void *arena, const ccg_threads *threads)" in source
+    assert "_turns(const float *CCG_RESTRICT x" in source
 
 
 @pytest.mark.parametrize("make", ALONE)
