@@ -277,4 +277,3 @@ class _Blocks:
 
 def _replaced(expr: Expr, values: dict[Var, Expr]) -> Expr:
     return rebuild_expr(expr, lambda e: values.get(e, e) if isinstance(e, Var) else e)
-

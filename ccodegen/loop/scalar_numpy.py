@@ -18,7 +18,6 @@ Array: TypeAlias = np.ndarray[Any, Any]
 Compute: TypeAlias = Callable[..., Array]
 
 
-
 def _wide_types() -> dict[np.dtype[Any], type[Any]]:
     """The types to compute in, by the types that are not computed in."""
     integers = {Kind.SIGNED: np.int8, Kind.UNSIGNED: np.uint8}

@@ -57,5 +57,3 @@ def nest_plan(work: Work, instruction: Instruction) -> None:
     nest = opdef.get(instruction.op).nest
     assert nest is not None, instruction
     nest(_NestScope(work, instruction), instruction)
-
-

@@ -24,8 +24,6 @@ from ccodegen.ops.triangular_tiles import solve_in_tiles, solve_tile
 
 _COLUMNS_TOGETHER = 64
 _ROWS_TOGETHER = 4
-
-
 _TRANSPOSES = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 
 

@@ -130,19 +130,15 @@ class _Sweep:
         kept = [d for d in places if d not in attributes.dimensions]
         if len(instruction.operands) != 2 or kept != sorted(kept):
             return instruction
-        dimensions = tuple(places.index(d) for d in sorted(attributes.dimensions))
-        reduced = replace(attributes, dimensions=tuple(sorted(dimensions)))
+        dimensions = tuple(sorted(map(places.index, attributes.dimensions)))
+        reduced = replace(attributes, dimensions=dimensions)
         value, initial = instruction.operands
-        return replace(
-            instruction, operands=(self._forth(value), initial), attributes=reduced
-        )
+        return replace(instruction, operands=(self._forth(value), initial), attributes=reduced)
 
     def _with_moved_operands(
         self, instruction: Instruction, attributes: Attributes
     ) -> Instruction:
-        operands = (
-            self._forth(o) if o.array_shape.rank else o for o in instruction.operands
-        )
+        operands = (self._forth(o) if o.array_shape.rank else o for o in instruction.operands)
         shape = _moved_shape(instruction.array_shape)
         return replace(instruction, shape=shape, operands=tuple(operands), attributes=attributes)
 

@@ -46,13 +46,10 @@ def _widened(instruction: Instruction) -> Instruction:
         return instruction
     flat = reshape(instruction, value, (rows, width))
     whole = rows - rows % together
-    wide = reshape(
-        instruction, _rows(flat, 0, whole), (whole // together, together * width)
-    )
+    wide = reshape(instruction, _rows(flat, 0, whole), (whole // together, together * width))
     sums = _reduced(instruction, attributes, wide, none)
-    total = _reduced(
-        instruction, attributes, reshape(instruction, sums, (together, width)), initial
-    )
+    parts = reshape(instruction, sums, (together, width))
+    total = _reduced(instruction, attributes, parts, initial)
     if whole < rows:
         rest = _reduced(instruction, attributes, _rows(flat, whole, rows), none)
         total = derived(instruction, attributes.to_apply.root.op, total.shape, (total, rest))

@@ -68,5 +68,3 @@ def test_limits_and_exact_values():
 def test_as_many_random_bits_are_needed():
     with pytest.raises(InputError, match="takes as many random bits"):
         verify(module_of(text("f32", "u16", "s8")))
-
-

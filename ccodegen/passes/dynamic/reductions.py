@@ -213,5 +213,3 @@ def batch_norm(write: Writer, operands: Sequence[Padded]) -> Padded:
     return of_tuple(
         parts.value, (Padded(first.value, x.sizes), *(Padded(r.value, vector) for r in rest))
     )
-
-
