@@ -66,6 +66,17 @@ CCG_INLINE double ccg_exp_f64(double x)
     return ccg_exp_shifted_f64(x, 0);
 }
 
+/* exp(x) for x <= 300, the same bits; see ccg_decay_f32. At most 1.0 ulp. */
+CCG_INLINE double ccg_decay_f64(double x)
+{
+    CCG_LIMIT(double, low, -747.0);
+    double limited = x < low ? low : x;
+    double rounded = ccg_fma_f64(limited, CCG_LOG2_E_F64, CCG_ROUND_F64);
+    double p = 1.0 + ccg_expm1_small_f64(ccg_exp_rest_f64(limited, rounded));
+    double raised = ccg_f64_bits(ccg_bits_f64(p) + ((ccg_bits_f64(rounded) + 512u) << 52));
+    return ccg_fma_f64(raised, 0x1p-512, limited - limited);
+}
+
 /* At most 2.0 ulp. */
 CCG_INLINE double ccg_expm1_f64(double x)
 {
@@ -128,12 +139,17 @@ CCG_INLINE double ccg_log1p_f64(double x)
     return ccg_abs_f64(x) < 0x1p-53 ? x : result;
 }
 
-/* 1/(1 + exp(-x)). At most 2.4 ulp. */
+/* 1/(1 + exp(-x)), with 2^-512 times both, for exp(-x) may be above 2^1024. At most 2.4 ulp. */
 CCG_INLINE double ccg_logistic_f64(double x)
 {
-    double e = ccg_exp_f64(-ccg_abs_f64(x));
-    double numerator = x < 0.0 ? e : 1.0;
-    return numerator / (1.0 + e);
+    CCG_LIMIT(double, low, -747.0);
+    CCG_LIMIT(double, high, 40.0);
+    double limited = x > high ? high : x, rounded, p, power;
+    limited = limited < low ? low : limited;
+    rounded = ccg_fma_f64(-limited, CCG_LOG2_E_F64, CCG_ROUND_F64);
+    p = 1.0 + ccg_expm1_small_f64(ccg_exp_rest_f64(-limited, rounded));
+    power = ccg_f64_bits((ccg_bits_f64(rounded) + (1023u - 512u)) << 52);
+    return 0x1p-512 / ccg_fma_f64(p, power, 0x1p-512);
 }
 
 /* At most 2.6 ulp. */

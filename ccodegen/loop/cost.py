@@ -24,9 +24,9 @@ from ccodegen.loop.parts import parts
 
 TRANSCENDENTAL = frozenset(
     (
-        *("acos", "acosh", "asin", "asinh", "atan2", "atanh", "cbrt", "cosine", "cosh", "erf"),
-        *("exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "power"),
-        *("rsqrt", "sine", "sinh", "sqrt", "tan", "tanh"),
+        *("acos", "acosh", "asin", "asinh", "atan2", "atanh", "cbrt", "cosine", "cosh", "decay"),
+        *("erf", "exponential", "exponential-minus-one", "log", "log-plus-one", "logistic"),
+        *("power", "rsqrt", "sine", "sinh", "sqrt", "tan", "tanh"),
     )
 )
 """Operators that take many instructions, or a long one."""

@@ -3,7 +3,8 @@
 Names are HLO's opcodes; a comparison carries its direction (`compare-lt`, `compare-total-lt`).
 Operands have one type, which is the result's too, unless the row says otherwise. `reduce-precision`
 takes the numbers of exponent and mantissa bits as u32 constants. `quotient` is `divide`
-with the divisor's reciprocal as third operand; the runtime's functions say for which divisors.
+with the divisor's reciprocal as third operand, `decay` is `exponential` of what is not positive;
+the runtime's functions say for which operands.
 """
 
 from __future__ import annotations
@@ -294,6 +295,7 @@ _ROWS = (
     _math("cbrt", "cbrt"),
     _math("cosine", "cos"),
     _math("cosh", "cosh"),
+    _math("decay", "decay", real_only=True),
     _math("erf", "erf", real_only=True),
     _math("exponential", "exp"),
     _math("exponential-minus-one", "expm1"),

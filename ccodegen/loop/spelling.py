@@ -17,8 +17,8 @@ Speller: TypeAlias = Callable[[ElementType], str]
 
 F32, F64 = ElementType.F32, ElementType.F64
 MATH = (
-    "acos acosh asin asinh atan2 atanh cbrt cos cosh erf exp expm1 log log1p logistic pow "
-    "quotient rsqrt sin sinh sqrt tan tanh"
+    "acos acosh asin asinh atan2 atanh cbrt cos cosh decay erf exp expm1 log log1p logistic "
+    "pow quotient rsqrt sin sinh sqrt tan tanh"
 )
 _INTEGERS = "[su](?:1|2|4|8|16|32|64)"
 

@@ -22,6 +22,7 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, require
+from ccodegen.ops.signs import is_never_positive
 from ccodegen.support.element_type import ElementType
 
 
@@ -95,7 +96,8 @@ def _evaluated(operator: str, instruction: Instruction, values: Sequence[Array])
 
 
 def element_operator(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
-    return _applied(instruction.op, scope, instruction, index)
+    decays = instruction.op == "exponential" and is_never_positive(instruction.operands[0])
+    return _applied("decay" if decays else instruction.op, scope, instruction, index)
 
 
 def _applied(operator: str, scope: ElementScope, instruction: Instruction, index: Index) -> Expr:

@@ -31,6 +31,7 @@ SAME_NAME = (
 )
 UNARY = {
     **{name: f"{name}(a)" for name in SAME_NAME.split()},
+    "decay": "exp(-fabs(a))",
     "logistic": "1 / (1 + exp(-a))",
     "rsqrt": "1 / sqrt(a)",
     "abs": "fabs(a)",
@@ -46,7 +47,11 @@ BINARY = {
     "remainder": "fmod(a, b)",
     "hypot": "hypot(a, b)",
 }
-CALLS = {"hypot": "ccg_abs_{c}(ccg_complex_{c}((x), (y)))", "negate": "-(x)"}
+CALLS = {
+    "decay": "ccg_decay_{t}(-ccg_abs_{t}(x))",
+    "hypot": "ccg_abs_{c}(ccg_complex_{c}((x), (y)))",
+    "negate": "-(x)",
+}
 COMPLEX = {"f32": "c64", "f64": "c128"}
 
 

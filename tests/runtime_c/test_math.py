@@ -169,6 +169,18 @@ def test_functions_of_two_arguments_stay_below_their_bounds(kind: str, flags: st
 
 
 @pytest.mark.parametrize("flags", [FAST, STRICT], ids=["fast", "strict"])
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_decay_is_exp(kind: str, flags: str) -> None:
+    x = samples(kind)
+    x = np.append(-np.abs(x[~np.isnan(x)]), DTYPES[kind]([0, 0.5, 39]))
+    got, want = (call(f"ccg_{f}_{kind}", x, flags=flags) for f in ("decay", "exp"))
+    np.testing.assert_array_equal(got, want)
+    nans = np.arange(1, 600, dtype=f"u{x.itemsize}") | DTYPES[kind](NAN).view(f"u{x.itemsize}")
+    nans = np.concatenate([nans.view(DTYPES[kind]), -nans.view(DTYPES[kind])])
+    assert np.isnan(call(f"ccg_decay_{kind}", nans, flags=flags)).all()
+
+
+@pytest.mark.parametrize("flags", [FAST, STRICT], ids=["fast", "strict"])
 @pytest.mark.parametrize(("kind", "exponent", "least"), [("f32", 64, -100), ("f64", 512, -900)])
 def test_quotients_by_reciprocals_are_quotients(
     kind: str, exponent: int, least: int, flags: str
