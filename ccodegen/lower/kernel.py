@@ -49,19 +49,19 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     work, buffers, kernel = _flat_kernel(name, job, origin)
     scratch = tuple(b for b in work.scratch if b in buffers)
     tables = tuple(t for t in work.tables if t.buffer in buffers)
-    fresh = work.builder.fresh
+    fresh, machine = work.builder.fresh, job.target.machine
     if _pays_to_cut(job):
-        body = cut_loops(kernel.body, fresh, job.target.machine.vector_elements(1))
+        body = cut_loops(kernel.body, fresh, machine.vector_elements(1))
         body = unroll_folds(remove_dead(name_values(body)), fresh)
         kernel = Kernel(name, kernel.buffers, body, origin)
     body = join_loops(kernel).body
-    if job.target.machine.has_vectors:
-        body = simplify_body(block_loops(body, fresh, job.target.machine.vector_bytes))
+    if machine.has_vectors:
+        body = simplify_body(block_loops(body, fresh, machine.vector_bytes))
     body = mark_loops(body)
-    if job.target.machine.has_vectors:
+    if machine.has_vectors:
         body = name_conditions(body, fresh)
     body = hoist(name_starts(body, fresh))
-    if job.target.machine.has_vectors and not job.strict:
+    if machine.has_vectors and not job.strict:
         body = divide_by_reciprocals(body, fresh)
     body = share_common(body, fresh)
     kernel = Kernel(name, kernel.buffers, body, origin)
