@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 
 from ccodegen.loop.builder import apply, const
 from ccodegen.loop.cost import cost
+from ccodegen.loop.cse import computed
 from ccodegen.loop.hoist import Changing
 from ccodegen.loop.ir import Apply, Const, Expr, For, If, Let, LoopKind, Stmt, Var
-from ccodegen.loop.parts import parts
-from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
+from ccodegen.loop.rebuild import Body, rebuild, statements
 from ccodegen.loop.rename import renamed
 from ccodegen.support.element_type import ElementType
 
@@ -58,10 +59,10 @@ def _is_short(loop: For) -> bool:
 
 
 def _fixed_divisors(loop: For) -> set[Expr]:
-    """The divisors that are the same in all turns."""
+    """The divisors that are the same in all turns, and read in each."""
     changing = Changing(loop)
     found: set[Expr] = set()
-    for part in parts(*expressions(loop.body)):
+    for part in chain.from_iterable(map(computed, loop.body)):
         if isinstance(part, Apply) and part.operator == "divide" and part.type in _EXPONENTS:
             divisor = part.arguments[1]
             if not isinstance(divisor, Const) and changing.is_fixed(divisor):

@@ -74,6 +74,18 @@ def test_dear_loops_divide() -> None:
     )
 
 
+def test_a_divisor_that_may_not_be_there_is_not_read_before() -> None:
+    text = """ENTRY e { x = f32[4,240] parameter(0)  s = f32[4] parameter(1)
+  at = s32[] parameter(2)
+  zero = f32[] constant(0)  first = s32[] constant(0)
+  b = f32[4,240] broadcast(s), dimensions={0}
+  q = f32[4,240] divide(x, b)
+  p = f32[14,240] pad(q, zero), padding=5_5x0_0
+  ROOT d = f32[9,240] dynamic-slice(p, at, first), dynamic_slice_sizes={9,240} }"""
+    x, s = np.ones((4, 240), np.float32), np.arange(1, 5, dtype=np.float32)
+    assert not takes_reciprocal(text, x, s, np.int32(3))
+
+
 def test_what_changes_divides() -> None:
     text = """ENTRY e { x = f32[4,240] parameter(0)
   s = f32[240] parameter(1)
