@@ -35,12 +35,12 @@ def stages(source: Any, options: BuildOptions) -> Build:
 @no_collection()
 def compiled(source: Any, options: BuildOptions, settings: Options) -> tuple[HostExecutable, Build]:
     """The program, loaded, and what it was made from."""
-    made = stages(source, options)
-    io = with_hosts(settings.io)
-    check_io(made.optimized, io)
-    structure = _structure(made.module.entry.root.shape)
-    settings = replace(settings, structure=structure, io=io)
-    return host.load(made.program, options.target, settings), made
+    with host.Loader(options.target, settings) as loader:
+        made = build(read(source), options, loader.add)
+        io = with_hosts(settings.io)
+        check_io(made.optimized, io)
+        structure = _structure(made.module.entry.root.shape)
+        return loader.load(made.program, replace(settings, structure=structure, io=io)), made
 
 
 def text_of(made: Build, stage: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.layout import same_memory
 from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape, leaves
 from ccodegen.loop import text as loop_text
-from ccodegen.loop.ir import Argument, Program
+from ccodegen.loop.ir import Argument, Kernel, Program
 from ccodegen.loop.verify import verify
 from ccodegen.lower.program import LowerOptions, lower
 from ccodegen.passes.bind_constants import Bound, bind_constants
@@ -45,8 +45,13 @@ class Build:
 
 
 @unexpected_are_bugs()
-def build(module: Module, options: BuildOptions) -> Build:
-    """Raises InputError for options that do not fit, UnsupportedError for what we cannot lower."""
+def build(
+    module: Module, options: BuildOptions, made: Callable[[Kernel], None] = lambda _: None
+) -> Build:
+    """`made` is told of each kernel of the program as soon as there is one.
+
+    Raises InputError for options that do not fit, UnsupportedError for what we cannot lower.
+    """
     target = options.target
     if options.strict and not target.machine.strict:
         raise InputError(f"target {target.name} has no strict mode: its arithmetic is not IEEE's")
@@ -56,7 +61,7 @@ def build(module: Module, options: BuildOptions) -> Build:
     optimized = run(expose_layouts(whole), COMPILATION, context)
     donated = [parameter_number(flatten_entry(module), key) for key in options.donate]
     kept = [_kept(bound.parameters, n) for n in donated]
-    return _lowered(bound, whole, optimized, kept, options)
+    return _lowered(bound, whole, optimized, kept, options, made)
 
 
 def bind(module: Module, options: BuildOptions) -> Bound:
@@ -84,13 +89,14 @@ def _lowered(
     optimized: Module,
     donated: Sequence[int],
     options: BuildOptions,
+    made: Callable[[Kernel], None] = lambda _: None,
 ) -> Build:
     """`whole` has the interface of the program, sizes and the random state included."""
     aliases = output_aliases(settle_entry_layout(whole), donated)
     names = tuple(argument_name(p) for p in whole.entry.parameters)
     caller = interface(whole)
     settings = LowerOptions(options.target, options.strict, aliases, names, caller)
-    lowered = lower(optimized, settings)
+    lowered = lower(optimized, settings, made)
     _check_addresses(lowered.program, options.target)
     program = with_sizes(with_initial_state(lowered.program, whole), bound.module)
     if debug_level() > 0:

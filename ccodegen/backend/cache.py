@@ -13,7 +13,7 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,10 +104,6 @@ class Cache:
             message = f"cannot write the cache {path}: {error.strerror}"
             raise InputError(message, hint=hint) from None
         return path
-
-    def make(self, key: str, build: Callable[[], bytes]) -> Path:
-        """The entry's file; built first if there is none."""
-        return self.find(key) or self.write(key, build())
 
     def remove(self, key: str) -> None:
         with contextlib.suppress(OSError):

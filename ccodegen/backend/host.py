@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
+import contextlib
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
-from ccodegen.backend import toolchain
-from ccodegen.backend.cache import Cache, default_directory, digest
+from ccodegen.backend.cache import Cache, default_directory
 from ccodegen.backend.cached import remember
-from ccodegen.backend.compilers import find_compiler, machine
+from ccodegen.backend.compilers import machine
 from ccodegen.backend.executable import HostExecutable, executable
 from ccodegen.backend.image import Image
 from ccodegen.backend.interfaces import Options
+from ccodegen.backend.library import Library
 from ccodegen.backend.signature import signature_of
 from ccodegen.backend.transfer import sign_extended
-from ccodegen.emit.table import TableSources, emit_table
-from ccodegen.loop.ir import Program
+from ccodegen.emit.table import TablePrinter
+from ccodegen.loop.ir import Kernel, Program
+from ccodegen.loop.steps import called_kernels
 from ccodegen.target import Target
 
 
@@ -30,44 +30,48 @@ class HostCompiler:
 
 
 def load(program: Program, target: Target, options: Options | None = None) -> HostExecutable:
-    """Compiles the program, or takes its library from the cache, and loads it."""
+    """Compiles the program, or takes its objects from the cache, and loads it."""
     options = options or Options()
-    sources = emit_table(program, target, options.strict)
-    library, owner = _library(sources, target, options)
-    image = Image(
-        library,
-        library.stat().st_size,
-        signature_of(program, sources.external, options.structure),
-        [sign_extended(constant.array) for constant in sources.external],
-        machine(target),
-        owner,
-    )
-    cached = remember(image, target, options) if options.cache and options.key else None
-    return executable(cached or _with_own_constants(image), options.io)
+    with Loader(target, options) as loader:
+        for kernel in called_kernels(program.steps):
+            loader.add(kernel)
+        return loader.load(program, options)
+
+
+class Loader(contextlib.ExitStack):
+    """Compiles a program while its kernels are made, and loads it.
+
+    `add` is to be called for each kernel, before `load` of the program that calls them.
+    """
+
+    def __init__(self, target: Target, options: Options) -> None:
+        super().__init__()
+        cache = Cache(default_directory()) if options.cache else None
+        self._target = target
+        self._library = self.enter_context(Library(target, options.strict, cache))
+        self._printer = TablePrinter(target, options.strict, self._library.add)
+
+    def add(self, kernel: Kernel) -> None:
+        self._printer.add(kernel)
+        self._library.go_on()
+
+    def load(self, program: Program, options: Options) -> HostExecutable:
+        """`options`: those given before, but for what is to be known of the program only now."""
+        sources = self._printer.finish(program)
+        library = self._library.link(sources.units)
+        image = Image(
+            library,
+            library.stat().st_size,
+            signature_of(program, sources.external, options.structure),
+            [sign_extended(constant.array) for constant in sources.external],
+            machine(self._target),
+            self._library.folder,
+        )
+        keep = options.cache and options.key
+        cached = remember(image, self._target, options) if keep else None
+        return executable(cached or _with_own_constants(image), options.io)
 
 
 def _with_own_constants(image: Image) -> Image:
     """The caller may write to the arrays that constants came from."""
     return replace(image, constants=[np.array(constant) for constant in image.constants])
-
-
-def _library(sources: TableSources, target: Target, options: Options) -> tuple[Path, object]:
-    """The library's file, and what that lives as long as."""
-
-    def build() -> bytes:
-        return toolchain.build_library(sources.units, target, options.strict)
-
-    if options.cache:
-        return Cache(default_directory()).make(_key(sources, target, options), build), None
-    folder = tempfile.TemporaryDirectory(prefix="ccodegen-")
-    path = Path(folder.name) / "library.so"
-    path.write_bytes(build())
-    return path, folder
-
-
-def _key(sources: TableSources, target: Target, options: Options) -> str:
-    """The C, the runtime's files it includes, and what compiles it."""
-    built_by = toolchain.build_key(find_compiler(target), target, options.strict)
-    texts = (part for unit in sources.units for part in (unit.text, str(unit.hot)))
-    runtime = toolchain.runtime_files(sources.units)
-    return digest("library", built_by, *texts, *runtime, *runtime.values())

@@ -36,28 +36,6 @@ def build_key(compiler: CompilerCommand, target: Target, strict: bool) -> str:
     return "\n".join([_version(compiler, compiler.stamp), flags, machine(target)])
 
 
-def build_library(units: Sequence[Unit], target: Target, strict: bool) -> bytes:
-    """The units as a shared library. They compile side by side."""
-    compiler = find_compiler(target)
-    with tempfile.TemporaryDirectory(prefix="ccodegen-") as folder:
-        root = Path(folder)
-        texts = runtime_files(units) | {unit.name: unit.text for unit in units}
-        for name, text in texts.items():
-            (root / name).write_text(text, encoding="utf-8")
-        flags = target.compile_flags(strict)
-        # What takes longest begins first.
-        longest = sorted(units, key=lambda unit: len(unit.text), reverse=True)
-        jobs = [_object_command(compiler, flags, root / unit.name, unit.hot) for unit in longest]
-        with _blame(compiler, flags):
-            run_all(jobs)
-        library = root / "library.so"
-        objects = [str((root / unit.name).with_suffix(".o")) for unit in units]
-        link = [*compiler.words, "-shared", *flags, *objects, "-o", str(library)]
-        pool = ["-pthread"] if "ccg_pool.h" in texts else []
-        run_all([[*link, *target.compiler.link_flags, *pool]])
-        return library.read_bytes()
-
-
 def runtime_files(units: Sequence[Unit]) -> dict[str, str]:
     """The runtime's files that the units need, by name."""
     return closure(name for unit in units for name in includes(unit.text))
@@ -77,12 +55,12 @@ def build_program(
     layout = ["-T", str(target.directory / board.linker_script)] if board.linker_script else []
     files = [*startup, *map(str, sources)]
     command = [*compiler.words, *flags, *files, *layout, "-o", str(output)]
-    with _blame(compiler, target.compile_flags(strict)):
-        run_all([[*command, *target.compiler.link_flags]])
+    with blame(compiler, target.compile_flags(strict)):
+        CompilerRun([*command, *target.compiler.link_flags]).finish()
 
 
 @contextmanager
-def _blame(compiler: CompilerCommand, flags: Sequence[str]) -> Iterator[None]:
+def blame(compiler: CompilerCommand, flags: Sequence[str]) -> Iterator[None]:
     """Raises InputError for a compiler that fails, with these flags, on any C."""
     try:
         yield
@@ -97,38 +75,70 @@ def _works(compiler: CompilerCommand, flags: Sequence[str]) -> bool:
     with tempfile.TemporaryDirectory(prefix="ccodegen-") as folder:
         source = Path(folder) / "works.c"
         source.write_text("int works;\n", encoding="utf-8")
-        command = _object_command(compiler, flags, source, hot=True)
+        command = object_command(compiler, flags, source, hot=True)
         return subprocess.run(command, capture_output=True).returncode == 0
 
 
-def run_all(commands: Sequence[Sequence[str]]) -> None:
-    """Runs compilers side by side, as many as there are processors.
+class CompilerRun:
+    """One run of a compiler, which takes place beside the caller once it is started."""
 
-    Raises InternalError with the command and its first lines for the first one that fails;
-    InputError where the header of a user's C function may be the reason.
-    """
-    workers = max(1, min(len(commands), os.cpu_count() or 1))
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Does nothing to a run that is started."""
+        if self._process is None:
+            both = subprocess.STDOUT
+            self._process = subprocess.Popen(
+                self._command, stdout=subprocess.PIPE, stderr=both, text=True, errors="replace"
+            )
+
+    @property
+    def is_started(self) -> bool:
+        return self._process is not None
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def finish(self) -> None:
+        """Starts the run and waits for it. Raises InternalError with the command and its first
+        lines if it fails; InputError where the header of a user's C function may be the reason."""
+        self.start()
+        assert self._process is not None
+        said, _ = self._process.communicate()
+        if self._process.returncode:
+            raise _failure(self._command, said)
+
+    def stop(self) -> None:
+        """Ends it, wherever it is."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
+def finish_all(runs: Sequence[CompilerRun]) -> None:
+    """Runs compilers side by side, as many as there are processors. Raises as the first one that
+    fails."""
+    workers = max(1, min(len(runs), os.cpu_count() or 1))
     with ThreadPoolExecutor(workers) as pool:
-        for _ in pool.map(_run, commands):
+        for _ in pool.map(CompilerRun.finish, runs):
             pass
 
 
-def _run(command: Sequence[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    if done.returncode == 0:
-        return
-    said = done.stderr or done.stdout
+def _failure(command: Sequence[str], said: str) -> InputError | InternalError:
     message = "\n".join(
         [f"the C compiler failed: {shlex.join(command)}", *said.splitlines()[:_SHOWN_LINES]]
     )
     for header in added_headers():
         if header in said:
             hint = f"it names {header}, which register_custom_call was given as c_header"
-            raise InputError(message, hint=hint)
-    raise InternalError(message)
+            return InputError(message, hint=hint)
+    return InternalError(message)
 
 
-def _object_command(
+def object_command(
     compiler: CompilerCommand, flags: Sequence[str], source: Path, hot: bool
 ) -> list[str]:
     level = [] if hot else [_LIGHT]

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ccodegen.backend.compilers import find_compiler
 from ccodegen.backend.runner import run_program
-from ccodegen.backend.toolchain import build_program, run_all
+from ccodegen.backend.toolchain import CompilerRun, build_program, finish_all
 from ccodegen.commands import common
 from ccodegen.commands.common import bytes_text
 from ccodegen.commands.inspect import memory_table
@@ -143,7 +143,8 @@ def _try_firmware(folder: Path, target: Target, console: Console) -> None:
     with tempfile.TemporaryDirectory(prefix="ccodegen-") as temporary:
         objects = [str(Path(temporary) / f"{source.stem}.o") for source in sources]
         pairs = zip(sources, objects, strict=True)
-        run_all([[*compiler.words, *flags, "-c", str(s), "-o", o] for s, o in pairs])
+        commands = [[*compiler.words, *flags, "-c", str(s), "-o", o] for s, o in pairs]
+        finish_all([CompilerRun(command) for command in commands])
         _show_size(compiler.words[0], objects, console)
         program = Path(temporary) / "test"
         sources.append(folder / "test" / "digits_test.c")

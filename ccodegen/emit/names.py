@@ -63,6 +63,10 @@ class Names:
     def taken(self) -> frozenset[str]:
         return frozenset(self._taken)
 
+    def take(self, names: Iterable[str]) -> None:
+        """Keeps names from being given to anything from now on."""
+        self._taken.update(names)
+
     def name(self, thing: Hashable, wish: str, fallback: str = "x") -> str:
         """The thing's name: at first asking one after `wish` that nothing else in the scope has."""
         if thing not in self._names:

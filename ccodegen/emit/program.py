@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ccodegen.emit import hooks
@@ -22,7 +22,8 @@ class ProgramPrinter:
 
     `external`: constants that come as pointers, and are not printed.
     `reserved`: names that the entry function has for itself. `threads`: large loops become
-    functions that the caller's threads may share.
+    functions that the caller's threads may share. `files`: the names at file scope, where there are
+    any before. `printed`: kernels that have been printed before.
     """
 
     program: Program
@@ -31,7 +32,8 @@ class ProgramPrinter:
     external: Container[Buffer] = ()
     reserved: tuple[str, ...] = ("arena", "base", "args", "table", "weights", "block")
     threads: bool = False
-    files: Names = field(init=False)
+    files: Names = field(default_factory=Names)
+    printed: Mapping[Kernel, KernelText] = field(default_factory=dict)
     scope: Names = field(init=False)
     kernels: dict[Kernel, KernelText] = field(init=False)
     constants: dict[Buffer, ConstantText] = field(init=False)
@@ -40,13 +42,13 @@ class ProgramPrinter:
         kernels = called_kernels(self.program.steps)
         used = set(used_buffers(self.program.steps))
         constants = [c for c in self.program.constants if c.buffer in used]
-        own_names = (f"{self.prefix}_{word}" for word in ("run", "args", "weights", "call"))
-        self.files = Names([*own_names, *_called_functions(kernels)])
+        self.files.take([*own_names(self.prefix), *_called_functions(kernels)])
         things: list[Kernel | Buffer] = [*kernels, *(c.buffer for c in constants)]
         for thing in things:
             self._file_name(thing)
         self.kernels = {
-            k: print_kernel(k, self._file_name(k), self.files, self.threads) for k in kernels
+            k: self.printed.get(k) or print_kernel(k, self._file_name(k), self.files, self.threads)
+            for k in kernels
         }
         self.constants = {
             c.buffer: print_constant(c, self._file_name(c.buffer), self.alignment)
@@ -97,7 +99,17 @@ class ProgramPrinter:
         return f"{text.name}({', '.join([*arguments, *threads])});"
 
     def _file_name(self, thing: Kernel | Buffer) -> str:
-        return self.files.name(thing, f"{self.prefix}_{identifier(thing.name)}")
+        return file_name(self.files, self.prefix, thing)
+
+
+def own_names(prefix: str) -> list[str]:
+    """The names at file scope that are no kernel's and no constant's."""
+    return [f"{prefix}_{word}" for word in ("run", "args", "weights", "call")]
+
+
+def file_name(files: Names, prefix: str, thing: Kernel | Buffer) -> str:
+    """A kernel's or constant's name at file scope."""
+    return files.name(thing, f"{prefix}_{identifier(thing.name)}")
 
 
 def _called_functions(kernels: Sequence[Kernel]) -> set[str]:

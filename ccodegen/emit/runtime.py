@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 
@@ -24,6 +25,7 @@ def is_made(name: str) -> bool:
     return any(is_one(name) for is_one in _MADE)
 
 
+@functools.cache
 def header_text(name: str) -> str:
     """The text of a runtime file."""
     for is_one, text_of in _MADE.items():

@@ -3,34 +3,36 @@ program asks for no hooks, one that Python calls (see runtime_c/ccg_python.h).
 
 The table has the arguments in order, then the large constants, then the arena, then the hooks (a
 `const ccg_io *`), where the program asks for any. Kernels are spread over translation units, which
-compile side by side; those with little work stand apart, because they need no optimising, and so
-does what Python calls.
+compile side by side, and while later kernels are made; those with little work stand apart, because
+they need no optimising, and so does what Python calls.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from ccodegen.emit import hooks
 from ccodegen.emit.constants import ConstantText
+from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
-from ccodegen.emit.names import check_prefix
-from ccodegen.emit.program import ProgramPrinter
+from ccodegen.emit.names import Names
+from ccodegen.emit.program import ProgramPrinter, file_name, own_names
 from ccodegen.emit.render import render
 from ccodegen.emit.runtime import is_made
 from ccodegen.emit.steps import repeated_kernels
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.ir import CallC, ConstantData, For, If, Kernel, Program, Space, Stmt
-from ccodegen.loop.steps import used_buffers
+from ccodegen.loop.steps import called_kernels, used_buffers
+from ccodegen.support.runtime_c import added_functions
 from ccodegen.target import Target
 
 LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
-_UNITS = 4  # that kernels are spread over, about, unless they would be too small
-_LEAST_LINES = 100  # of a unit: a compiler takes 0.1 s for them, five times what headers take
+_PREFIX = "jit"
+_LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times what headers take
+_BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
 _CALLED_LINES = 40  # of the runtime, that a kernel calls
-_PYTHON = '#include "ccg_python.h"\n'
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
 
 
@@ -43,6 +45,9 @@ class Unit:
     hot: bool
 
 
+PYTHON = Unit("python.c", '#include "ccg_python.h"\n', hot=False)
+
+
 @dataclass(frozen=True)
 class TableSources:
     """`external`: the constants that the caller puts into the table, in that order."""
@@ -52,25 +57,16 @@ class TableSources:
 
 
 @dataclass(frozen=True)
-class _Options:
-    """`single`: no other unit has kernels. `entry`: this one has the entry function. `pool`: how
-    many threads its pool has; 0: it has none."""
-
-    strict: bool
-    single: bool
-    entry: bool
-    pool: int
-
-
-@dataclass(frozen=True)
 class _UnitView:
+    """`pool`: how many threads its pool has; 0: it has none."""
+
     strict: bool
     headers: tuple[str, ...]
-    constants: tuple[ConstantText, ...]
     prototypes: tuple[str, ...]
     kernels: tuple[str, ...]
-    entry: str
-    pool: int
+    constants: tuple[ConstantText, ...] = ()
+    entry: str = ""
+    pool: int = 0
 
 
 def emit_table(
@@ -79,27 +75,112 @@ def emit_table(
     strict: bool = False,
     large_constant: int = LARGE_CONSTANT,
 ) -> TableSources:
-    """The program as translation units with `int ccg_call(void *const *table)` in the first one,
-    and `ccg_python_call`, if there is one, in the last.
+    """The program as translation units."""
+    printer = TablePrinter(target, strict)
+    for kernel in called_kernels(program.steps):
+        printer.add(kernel)
+    return printer.finish(program, large_constant)
 
-    The target's threads share the large loops of a call, in a pool of the program's own.
+
+class TablePrinter:
+    """Prints the units of a program whose kernels come one by one.
+
+    `send` is given each unit as soon as it is complete; also `PYTHON`, which a program with hooks
+    does not need. The target's threads share the large loops of a call, in a pool of the program's
+    own.
     """
-    threads = target.machine.threads
-    external = tuple(c for c in program.constants if c.buffer.bytes >= large_constant)
-    buffers = {constant.buffer for constant in external}
-    prefix = check_prefix("jit")
-    alignment = target.abi.weight_alignment
-    printer = ProgramPrinter(program, prefix, alignment, buffers, threads=threads > 1)
-    pool = threads if printer.shared else 0
-    groups = _groups(program, printer)
-    units = []
-    for number, (kernels, hot) in enumerate(groups):
-        options = _Options(strict, len(groups) == 1, number == 0, pool)
-        text = render("table.c.j2", _unit(printer, kernels, options))
-        units.append(Unit(f"unit{number}.c", text, hot))
-    if not printer.hooks:
-        units.append(Unit("python.c", _PYTHON, hot=False))
-    return TableSources(tuple(units), external)
+
+    def __init__(
+        self, target: Target, strict: bool, send: Callable[[Unit], None] = lambda _: None
+    ) -> None:
+        self._target, self._strict, self._send = target, strict, send
+        self._threads = target.machine.threads
+        self._names = Names([*own_names(_PREFIX), *added_functions()])
+        self._texts: dict[Kernel, KernelText] = {}
+        self._little: list[Kernel] = []
+        self._hot: list[KernelText] = []  # in no unit yet
+        self._units: list[Unit] = []
+        self._lines = 0  # in these units
+        send(PYTHON)
+
+    def add(self, kernel: Kernel) -> None:
+        """Prints a kernel."""
+        name = file_name(self._names, _PREFIX, kernel)
+        text = print_kernel(kernel, name, self._names, self._threads > 1)
+        self._texts[kernel] = text
+        if work(kernel.body) > _LITTLE_WORK:
+            self._add_hot(text)
+        else:
+            self._little.append(kernel)  # until it is known whether a loop calls it
+
+    def finish(self, program: Program, large_constant: int = LARGE_CONSTANT) -> TableSources:
+        """All units of the program, whose kernels have been added. One has the entry function,
+        `int ccg_call(void *const *table)`; the last one, if the program asks for no hooks,
+        `ccg_python_call`."""
+        external = tuple(c for c in program.constants if c.buffer.bytes >= large_constant)
+        printer = ProgramPrinter(
+            program,
+            _PREFIX,
+            self._target.abi.weight_alignment,
+            {constant.buffer for constant in external},
+            threads=self._threads > 1,
+            files=self._names,
+            printed=self._texts,
+        )
+        repeated = set(repeated_kernels(program.steps))
+        for kernel in self._little:
+            if kernel in repeated:
+                self._add_hot(self._texts[kernel])
+        little = [self._texts[kernel] for kernel in self._little if kernel not in repeated]
+        groups = [(group, False) for group in self._packed(little)]
+        groups += [(self._hot, True)] if self._hot or not groups else []
+        for group, hot in groups[1:]:
+            self._complete(_view(group, self._strict), hot)
+        self._complete(self._entry_view(printer, groups[0][0]), groups[0][1])
+        python = () if printer.hooks else (PYTHON,)
+        return TableSources((*self._units, *python), external)
+
+    def _add_hot(self, text: KernelText) -> None:
+        if self._hot and _lines([*self._hot, text]) > self._most:
+            self._complete(_view(self._hot, self._strict), hot=True)
+            self._lines += _lines(self._hot)
+            self._hot = []
+        self._hot.append(text)
+
+    @property
+    def _most(self) -> int:
+        """Lines of a unit."""
+        return max(_LEAST_LINES, self._lines // _BEFORE)
+
+    def _packed(self, texts: Sequence[KernelText]) -> list[list[KernelText]]:
+        """Runs of kernels with up to so many lines in all."""
+        groups: list[list[KernelText]] = []
+        for text in texts:
+            if not groups or _lines([*groups[-1], text]) > self._most:
+                groups.append([])
+            groups[-1].append(text)
+        return groups
+
+    def _complete(self, view: _UnitView, hot: bool) -> None:
+        unit = Unit(f"unit{len(self._units)}.c", render("table.c.j2", view), hot)
+        self._units.append(unit)
+        self._send(unit)
+
+    def _entry_view(self, printer: ProgramPrinter, texts: Sequence[KernelText]) -> _UnitView:
+        """The unit that calls all others, or is the only one with kernels."""
+        alone = not self._units
+        view = _view(texts, self._strict, "static" if alone else "")
+        pool = self._threads if printer.shared else 0
+        own = [*(["ccg_pool.h"] if pool else []), *([hooks.HEADER] if printer.hooks else [])]
+        called = _view([] if alone else list(self._texts.values()), self._strict)
+        return replace(
+            view,
+            headers=tuple(sorted({*view.headers, *called.headers, *own})),
+            prototypes=called.prototypes,
+            constants=tuple(printer.constants.values()),
+            entry=_entry(printer),
+            pool=pool,
+        )
 
 
 def work(body: Sequence[Stmt]) -> float:
@@ -121,48 +202,17 @@ def _statement_work(statement: Stmt) -> float:
     return 1
 
 
-def _groups(program: Program, printer: ProgramPrinter) -> list[tuple[list[Kernel], bool]]:
-    """The kernels of each unit, and whether it is hot. There is at least one unit."""
-    repeated = set(repeated_kernels(program.steps))
-    hot = [k for k in printer.kernels if k in repeated or work(k.body) > _LITTLE_WORK]
-    little = [k for k in printer.kernels if k not in set(hot)]
-    lines = {kernel: len(text.body) + _CALLED_LINES for kernel, text in printer.kernels.items()}
-    most = max(_LEAST_LINES, sum(lines.values()) // _UNITS)
-    groups = [(group, False) for group in _packed(little, lines, most)]
-    groups += [(group, True) for group in _packed(hot, lines, most)]
-    return groups or [([], False)]
+def _lines(texts: Iterable[KernelText]) -> int:
+    return sum(len(text.body) + _CALLED_LINES for text in texts)
 
 
-def _packed(
-    kernels: Sequence[Kernel], lines: Mapping[Kernel, int], most: int
-) -> list[list[Kernel]]:
-    """Runs of kernels with up to so many lines in all."""
-    groups: list[list[Kernel]] = []
-    room = 0
-    for kernel in kernels:
-        if room < lines[kernel]:
-            groups.append([])
-            room = most
-        groups[-1].append(kernel)
-        room -= lines[kernel]
-    return groups
-
-
-def _unit(printer: ProgramPrinter, kernels: list[Kernel], options: _Options) -> _UnitView:
-    texts = [printer.kernels[kernel] for kernel in kernels]
-    everywhere = printer.kernels.values()
-    shared = () if options.single else (everywhere if options.entry else texts)
-    pool = options.pool if options.entry else 0
-    asks = options.entry and printer.hooks
-    own = {"ccg_base.h", *(["ccg_pool.h"] if pool else []), *([hooks.HEADER] if asks else [])}
+def _view(texts: Sequence[KernelText], strict: bool, storage: str = "") -> _UnitView:
+    """A unit of kernels; `storage`: "static", or nothing where another one calls them."""
     return _UnitView(
-        strict=options.strict,
-        headers=tuple(sorted(own.union(*(text.headers for text in texts)))),
-        constants=tuple(printer.constants.values()) if options.entry else (),
-        prototypes=tuple("\n".join(fitted([f"{text.prototype};"])) for text in shared),
-        kernels=tuple("\n".join(t.lines("static" if options.single else "")) for t in texts),
-        entry=_entry(printer) if options.entry else "",
-        pool=pool,
+        strict=strict,
+        headers=tuple(sorted({"ccg_base.h"}.union(*(text.headers for text in texts)))),
+        prototypes=tuple("\n".join(fitted([f"{text.prototype};"])) for text in texts),
+        kernels=tuple("\n".join(text.lines(storage)) for text in texts),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
@@ -38,11 +38,16 @@ class _Made:
 
 class CallMaker:
     def __init__(
-        self, memory: Mapping[Value, Storage], target: Target, strict: bool, origin: Origin
+        self,
+        memory: Mapping[Value, Storage],
+        target: Target,
+        strict: bool,
+        origin: Origin,
+        made: Callable[[Kernel], None],
     ) -> None:
         self._memory, self._target, self._strict = memory, target, strict
         self._origin = origin
-        self._table = KernelTable()
+        self._table = KernelTable(made)
         self._made: dict[Hashable, _Made] = {}
 
     @property

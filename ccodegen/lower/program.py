@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ccodegen.hlo.ir import Module
@@ -15,6 +15,7 @@ from ccodegen.loop.ir import (
     CallHook,
     CallKernel,
     ConstantData,
+    Kernel,
     Program,
     Space,
     Switch,
@@ -53,13 +54,18 @@ class Lowered:
     lower_bound: int
 
 
-def lower(module: Module, options: LowerOptions) -> Lowered:
-    """Raises UnsupportedError for an instruction that no plan takes."""
+def lower(
+    module: Module, options: LowerOptions, made: Callable[[Kernel], None] = lambda _: None
+) -> Lowered:
+    """`made` is told of each kernel of the program as soon as there is one.
+
+    Raises UnsupportedError for an instruction that no plan takes.
+    """
     found = plan(module, options.donated, doubles=options.target.machine.has_vectors)
     steps, life, memory = found.steps, found.life, found.memory
-    maker = CallMaker(memory, options.target, options.strict, origins(module))
-    made = {step: maker.call(step) for step in walk(steps.steps)}
-    calls = {step: call for step, call in made.items() if call is not None}
+    maker = CallMaker(memory, options.target, options.strict, origins(module), made)
+    found_calls = {step: maker.call(step) for step in walk(steps.steps)}
+    calls = {step: call for step, call in found_calls.items() if call is not None}
     assignment = _assign(memory, life, calls, options.target.abi.arena_alignment)
     buffers = _Buffers(memory, assignment)
     writer = _Writer(memory, life, calls, buffers, origins(module))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 
 from ccodegen.loop.ir import Buffer, Kernel, Note, Var
@@ -9,9 +10,10 @@ from ccodegen.support.naming import identifier, unique
 
 
 class KernelTable:
-    """The kernels of a program, each once, with names of their own."""
+    """The kernels of a program, each once, with names of their own. `made` is told of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, made: Callable[[Kernel], None]) -> None:
+        self._told = made
         self._by_text: dict[str, Kernel] = {}
         self._names: set[str] = set()
 
@@ -22,6 +24,7 @@ class KernelTable:
             name = unique(identifier(kernel.name, "kernel"), self._names)
             self._names.add(name)
             self._by_text[key] = Kernel(name, kernel.buffers, kernel.body, kernel.origin)
+            self._told(self._by_text[key])
         return self._by_text[key]
 
     @property

@@ -19,6 +19,7 @@ def header_dir() -> Path:
 
 
 _ADDED: dict[str, str] = {}
+_FUNCTIONS: set[str] = set()
 
 
 def add_header(header: str | Path, function: str) -> str:
@@ -39,7 +40,13 @@ def add_header(header: str | Path, function: str) -> str:
     if name.startswith("ccg_") or _ADDED.get(name, text) != text:
         raise InputError(f"there is another header '{name}' already", hint="give it another name")
     _ADDED[name] = text
+    _FUNCTIONS.add(function)
     return name
+
+
+def added_functions() -> frozenset[str]:
+    """The names of all C functions of the user's."""
+    return frozenset(_FUNCTIONS)
 
 
 def added_headers() -> tuple[str, ...]:

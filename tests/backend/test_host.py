@@ -12,9 +12,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ccodegen.backend import cached, host, toolchain
+from ccodegen.backend import cached, host, library, toolchain
 from ccodegen.backend.executable import HostExecutable
 from ccodegen.backend.interfaces import Memory, Options
+from ccodegen.backend.library import Library
 from ccodegen.emit import table
 from ccodegen.loop.builder import Builder, apply
 from ccodegen.loop.ir import Program
@@ -53,7 +54,7 @@ def test_large_constants_are_passed_as_pointers(monkeypatch: pytest.MonkeyPatch)
 def test_kernels_with_work_get_units_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "_LITTLE_WORK", 50)
     units = table.emit_table(programs.mlp(), HOST).units
-    assert [unit.hot for unit in units] == [False, True, False]
+    assert [unit.hot for unit in units] == [True, False, False]
     assert "ccg_python.h" in units[-1].text
     exe = host.load(programs.mlp(), HOST)
     np.testing.assert_allclose(exe(X), mlp_result(X), rtol=1e-5)
@@ -207,7 +208,7 @@ def test_restore_needs_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     options = Options(key="restore", structure=(0,))
     assert cached.restore(HOST, options) is None
     expected = host.load(programs.mlp(), HOST, options)(X)
-    monkeypatch.setattr(toolchain, "build_library", lambda *_: pytest.fail("compiled again"))
+    monkeypatch.setattr(Library, "link", lambda *_: pytest.fail("compiled again"))
     restored = cached.restore(HOST, Options(key="restore"))
     assert restored is not None
     np.testing.assert_array_equal(restored(X)[0], expected[0])
@@ -244,7 +245,7 @@ def test_a_failing_compiler_is_shown() -> None:
 
 
 def test_c_that_does_not_compile_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "runtime_files", lambda units: {})
+    monkeypatch.setattr(library, "runtime_files", lambda units: {})
     with pytest.raises(InternalError, match="the C compiler failed"):
         host.load(programs.mlp(), HOST, Options(cache=False))
 
@@ -254,3 +255,32 @@ def test_cc_chooses_the_compiler(compiler: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("CC", compiler)
     exe = host.load(programs.mlp(), HOST, Options(cache=False))
     np.testing.assert_allclose(exe(X), mlp_result(X), rtol=1e-5)
+
+
+def test_equal_units_are_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CCODEGEN_CACHE_DIR", str(tmp_path))
+    started: list[list[str]] = []
+    real = toolchain.CompilerRun.start
+
+    def start(run: toolchain.CompilerRun) -> None:
+        if not run.is_started:
+            started.append(list(run._command))
+        real(run)
+
+    monkeypatch.setattr(toolchain.CompilerRun, "start", start)
+    host.load(programs.mlp(), HOST)
+    assert sum("-c" in command for command in started) == 2
+    host.load(programs.conjugate(), HOST)
+    assert sum("-c" in command for command in started) == 3  # what Python calls is there
+    host.load(programs.mlp(), HOST)
+    assert sum("-c" in command for command in started) == 3
+    assert sum("-shared" in command for command in started) == 3
+
+
+def test_compilers_are_stopped_where_no_program_comes_of_it() -> None:
+    with library.Library(HOST, False, None) as under_way:
+        under_way.add(table.PYTHON)
+        (run,) = under_way._runs.values()
+        run.start()
+        assert run.is_running
+    assert not run.is_running

@@ -102,7 +102,7 @@ def test_work_is_shared(name: str) -> None:
     program = ccodegen.compile(PROGRAMS[name], threads=2).build.program
     units = emit_table(program, with_threads(load("host"), 2)).units
     assert any("ccg_in_parts(threads, " in unit.text for unit in units)
-    assert "CCG_POOL(2)" in units[0].text
+    assert ["CCG_POOL(2)" in unit.text for unit in units].count(True) == 1
 
 
 def test_callers_on_several_threads() -> None:

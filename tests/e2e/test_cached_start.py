@@ -12,7 +12,7 @@ import pytest
 
 import ccodegen
 from ccodegen import compiling
-from ccodegen.backend import toolchain
+from ccodegen.backend.library import Library
 
 TEXT = """HloModule m
 ENTRY e {
@@ -46,15 +46,15 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         monkeypatch.setattr(place, name, noting)
 
     watch(compiling, "build")
-    watch(toolchain, "build_library")
+    watch(Library, "link")
     return noted
 
 
 def test_the_second_start_runs_neither_pipeline_nor_compiler(calls: list[str]) -> None:
     first = ccodegen.compile(TEXT, constants={"w": W})
-    assert calls == ["build", "build_library"]
+    assert calls == ["build", "link"]
     second = ccodegen.compile(TEXT, constants={"w": W.copy()})
-    assert calls == ["build", "build_library"]
+    assert calls == ["build", "link"]
     np.testing.assert_array_equal(first(X), second(X))
     assert first.memory == second.memory
 
@@ -64,7 +64,7 @@ def test_a_lowered_jax_function_starts_from_the_cache(calls: list[str]) -> None:
     lowered = jax.jit(lambda x, w: jax.numpy.tanh(x @ w)).lower(X, W)
     first = ccodegen.compile(lowered, constants={1: W})
     second = ccodegen.compile(lowered, constants={1: W})
-    assert calls == ["build", "build_library"]
+    assert calls == ["build", "link"]
     np.testing.assert_array_equal(first(X), second(X))
 
 
@@ -105,7 +105,7 @@ def test_another_compiler_makes_its_own(
     wrapper.chmod(0o755)
     monkeypatch.setenv("CC", str(wrapper))
     ccodegen.compile(TEXT)
-    assert calls == ["build", "build_library"] * 2
+    assert calls == ["build", "link"] * 2
 
 
 def test_a_compiler_that_was_replaced_makes_its_own(

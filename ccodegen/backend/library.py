@@ -1,0 +1,111 @@
+"""Makes a program's shared library, of units that compile side by side."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from ccodegen.backend.cache import Cache, digest
+from ccodegen.backend.compilers import find_compiler
+from ccodegen.backend.toolchain import (
+    CompilerRun,
+    blame,
+    build_key,
+    finish_all,
+    object_command,
+    runtime_files,
+)
+from ccodegen.emit.table import Unit
+from ccodegen.target import Target
+
+
+class Library:
+    """A shared library under way. Units that are added compile while the caller makes more of them,
+    on the processors that it leaves; with a cache, only those that it has no objects of.
+
+    `folder`: where the library is; it lives as long as this object of it. Leaving the context stops
+    compilers.
+    """
+
+    def __init__(self, target: Target, strict: bool, cache: Cache | None) -> None:
+        self._target, self._cache = target, cache
+        self._compiler = find_compiler(target)
+        self._flags = target.compile_flags(strict)
+        self._built_by = build_key(self._compiler, target, strict)
+        self._runs: dict[Unit, CompilerRun] = {}
+        self._objects: dict[Unit, Path] = {}
+        self.folder = tempfile.TemporaryDirectory(prefix="ccodegen-")
+
+    def add(self, unit: Unit) -> None:
+        """Compiles a unit, now or as soon as a processor is free (see `go_on`)."""
+        found = self._cache.find(self._key(unit)) if self._cache else None
+        if found is not None:
+            self._objects[unit] = found
+            return
+        source = self._place(unit.name)
+        source.write_text(unit.text, encoding="utf-8")
+        for name, text in runtime_files([unit]).items():
+            if not self._place(name).exists():
+                self._place(name).write_text(text, encoding="utf-8")
+        self._objects[unit] = source.with_suffix(".o")
+        self._runs[unit] = CompilerRun(
+            object_command(self._compiler, self._flags, source, unit.hot)
+        )
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Starts compilers for which there are processors, one of them being the caller's."""
+        waiting = [run for run in self._runs.values() if not run.is_started]
+        running = sum(run.is_running for run in self._runs.values())
+        free = (os.cpu_count() or 1) - 1 - running
+        for run in waiting[: max(0, free)]:
+            run.start()
+
+    def link(self, units: Sequence[Unit]) -> Path:
+        """The library of units that have been added; waits for their compilers.
+
+        Raises InternalError for units that do not compile, InputError for a compiler that compiles
+        nothing, or a header of the user's that may be the reason.
+        """
+        runs = {unit: run for unit, run in self._runs.items() if unit in units}
+        # What takes longest begins first, after what has begun.
+        order = sorted(runs, key=lambda unit: (not runs[unit].is_running, -len(unit.text)))
+        with blame(self._compiler, self._flags):
+            finish_all([runs[unit] for unit in order])
+        for unit in runs if self._cache else ():
+            self._keep(unit)
+        library = self._place("library.so")
+        objects = [str(self._objects[unit]) for unit in units]
+        pool = ["-pthread"] if "ccg_pool.h" in runtime_files(units) else []
+        link = [*self._compiler.words, "-shared", *self._flags, *objects, "-o", str(library)]
+        finish_all([CompilerRun([*link, *self._target.compiler.link_flags, *pool])])
+        return library
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for run in self._runs.values():
+            run.stop()
+
+    def _key(self, unit: Unit) -> str:
+        """The C, the runtime's files it includes, and what compiles it."""
+        runtime = runtime_files([unit])
+        parts = (unit.text, str(unit.hot), *runtime, *runtime.values())
+        return digest("object", self._built_by, *parts)
+
+    def _keep(self, unit: Unit) -> None:
+        assert self._cache is not None
+        data = self._objects[unit].read_bytes()
+        self._objects[unit] = self._cache.write(self._key(unit), data)
+
+    def _place(self, name: str) -> Path:
+        return Path(self.folder.name) / name

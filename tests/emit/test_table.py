@@ -1,0 +1,85 @@
+"""The units of a program for loading: some are complete before all kernels are made."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccodegen.backend.build import build
+from ccodegen.backend.options import BuildOptions
+from ccodegen.emit import table
+from ccodegen.emit.table import PYTHON, TablePrinter, Unit, emit_table
+from ccodegen.hlo.text import parse
+from ccodegen.loop.ir import Kernel
+from ccodegen.loop.steps import called_kernels
+from ccodegen.support import runtime_c
+from ccodegen.target import load
+from tests.emit import programs
+
+HOST = load("host")
+# Products of matrices of many sizes are one kernel each.
+SIZES = [8 * n for n in range(4, 20)]
+TEXT = "\n".join(
+    [
+        "HloModule m\nENTRY e {\n  x0 = f32[32,32] parameter(0)",
+        *(f"  w{n} = f32[{SIZES[n - 1]},{SIZES[n]}] parameter({n})" for n in range(1, len(SIZES))),
+        *(
+            f"  x{n} = f32[32,{SIZES[n]}] dot(x{n - 1}, w{n}), lhs_contracting_dims={{1}},"
+            " rhs_contracting_dims={0}"
+            for n in range(1, len(SIZES))
+        ),
+        f"  ROOT r = f32[32,{SIZES[-1]}] negate(x{len(SIZES) - 1})\n}}",
+    ]
+)
+
+
+def test_units_are_sent_while_kernels_are_made() -> None:
+    sent: list[Unit] = []
+    counts: list[int] = []
+    printer = TablePrinter(HOST, False, sent.append)
+
+    def made(kernel: Kernel) -> None:
+        printer.add(kernel)
+        counts.append(len(sent))
+
+    program = build(parse(TEXT), BuildOptions(HOST), made).program
+    assert len(counts) == len(called_kernels(program.steps)) >= 15
+    assert counts[0] == 1  # what Python calls needs no kernel
+    assert counts[-1] >= 3
+    units = printer.finish(program).units
+    assert sorted(units, key=repr) == sorted(sent, key=repr)
+    assert units == emit_table(program, HOST).units
+    entries = [unit for unit in units if "\nint ccg_call(void *const *table)\n" in unit.text]
+    assert len(entries) == 1
+    for unit in units[:-1]:
+        assert unit in entries or unit.text.count("\nvoid jit_") < len(counts)
+
+
+def test_a_program_with_hooks_has_no_function_for_python() -> None:
+    text = """HloModule m
+    ENTRY e {
+      t = token[] after-all()
+      i = (f32[4], token[]) infeed(t), infeed_config="x"
+      ROOT r = f32[4] get-tuple-element(i), index=0
+    }"""
+    sent: list[Unit] = []
+    printer = TablePrinter(HOST, False, sent.append)
+    program = build(parse(text), BuildOptions(HOST), printer.add).program
+    assert sent == [PYTHON]
+    assert PYTHON not in printer.finish(program).units
+
+
+def test_kernels_with_little_work_that_loops_call_are_hot(monkeypatch: pytest.MonkeyPatch) -> None:
+    units = emit_table(programs.counting(), HOST).units
+    (hot,) = [unit.text for unit in units if unit.hot]
+    (cold,) = [unit.text for unit in units if not unit.hot and unit is not PYTHON]
+    assert "100.0f" not in hot
+    assert "100.0f" in cold
+    monkeypatch.setattr(table, "_LITTLE_WORK", 0)
+    assert all(unit.hot for unit in emit_table(programs.counting(), HOST).units[:-1])
+
+
+def test_no_kernel_has_the_name_of_a_function_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime_c, "_FUNCTIONS", {"jit_dot"})
+    text = "".join(unit.text for unit in emit_table(programs.mlp(), HOST).units)
+    assert "jit_dot(" not in text
+    assert "void jit_dot_2(" in text
