@@ -15,7 +15,7 @@ from ccodegen.support.naming import counted
 
 Array = np.ndarray[Any, Any]
 LARGE = 1 << 16  # bytes
-_LINE = 64
+_LINE, _HALF_PAGE = 64, 2048
 _PYTHON_SCALARS = (bool, int, float, complex)
 
 
@@ -120,11 +120,14 @@ def _readable(value: Any, slot: Slot) -> Array:
 
 def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Memory for a result. That of a large one begins with a cache line, where NumPy's own begins
-    16 bytes later: no vector lies in two lines then."""
+    16 bytes later: no vector lies in two lines then. It begins half a page further than NumPy's,
+    which the arguments tend to be: processors delay reads from the place in a page that was just
+    written in another page."""
     size = math.prod(shape) * dtype.itemsize
     if size < LARGE:
         return np.empty(shape, dtype)
-    return aligned_bytes(size, _LINE).view(dtype).reshape(shape)
+    memory = aligned_bytes(_HALF_PAGE + size, _LINE)[_HALF_PAGE:]
+    return memory.view(dtype).reshape(shape)
 
 
 def aligned_bytes(size: int, alignment: int) -> Array:
