@@ -16,9 +16,8 @@ from ccodegen.loop.neutral import neutral
 from ccodegen.loop.operators import spell
 from ccodegen.loop.spelling import c_type
 from ccodegen.support.element_type import HLO_TYPES, ElementType
-from ccodegen.support.errors import InternalError
 
-_NAME = re.compile(
+NAME = re.compile(
     r"(ccg_scan_(back_)?(add|multiply|maximum|minimum)_([fsu](?:32|64))_(2|4|8|16))\.h"
 )
 _SYMBOLS = {"add": "+", "multiply": "*"}
@@ -44,7 +43,6 @@ class _View:
     number of the lane with all of a vector in it, for each lane."""
 
     name: str
-    guard: str
     operator: str
     backwards: bool
     headers: tuple[str, ...]
@@ -64,23 +62,14 @@ class _View:
     steps: tuple[_Step, ...]
 
 
-def is_line_scan(name: str) -> bool:
-    """Whether a header of this name is one of running sums and their kin."""
-    return _NAME.fullmatch(name) is not None
-
-
-def header_text(name: str) -> str:
-    """The header of this name, as C99 that uses vector extensions where there are."""
-    match = _NAME.fullmatch(name)
-    if match is None:
-        raise InternalError(f"{name} is no header of a running sum")
+def header_text(match: re.Match[str]) -> str:
+    """The header whose name this is, as C99 that uses vector extensions where there are."""
     function, back, operator, kind, lanes = *match.groups()[:4], int(match[5])
     element, symbol = HLO_TYPES[kind], _SYMBOLS.get(operator, "")
     spelling = spell(operator, (element, element), element)
     none = literal(element, neutral(operator, element))
     view = _View(
         name=function,
-        guard=f"{function.upper()}_H",
         operator=operator,
         backwards=bool(back),
         headers=tuple(sorted(spelling.headers - {"ccg_base.h"})),

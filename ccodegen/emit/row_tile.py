@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 from ccodegen.emit.render import render
 from ccodegen.emit.tile import NARROW_TYPES, TYPES
-from ccodegen.support.errors import InternalError
 
 _FLOATS = r"f32|f64"
 _INTEGERS = r"s16_s16|[su]8_[su]8"
 _SIZES = r"_([1-8])x([1-8])"
-_NAME = re.compile(rf"(ccg_rows_(?:({_FLOATS}){_SIZES}x(2|4|8|16)|({_INTEGERS}){_SIZES}))\.h")
+NAME = re.compile(rf"(ccg_rows_(?:({_FLOATS}){_SIZES}x(2|4|8|16)|({_INTEGERS}){_SIZES}))\.h")
 _PART = 16  # bytes of lanes that are added up one after the other in the end
 
 
@@ -29,7 +28,6 @@ class _View:
     elements; `flip`: the constant that it asks for, if it does."""
 
     name: str
-    guard: str
     rows: int
     columns: int
     lanes: int
@@ -46,16 +44,8 @@ class _View:
     excesses: tuple[str, ...]
 
 
-def is_row_tile(name: str) -> bool:
-    """Whether a header of this name is one of a row tile."""
-    return _NAME.fullmatch(name) is not None
-
-
-def header_text(name: str) -> str:
-    """The header of this name, as C99 that uses vector extensions where there are."""
-    match = _NAME.fullmatch(name)
-    if match is None:
-        raise InternalError(f"{name} is no header of a row tile")
+def header_text(match: re.Match[str]) -> str:
+    """The header whose name this is, as C99 that uses vector extensions where there are."""
     function, kind = match[1], match[2] or match[6]
     rows, columns = (int(match[n] or match[n + 4]) for n in (3, 4))
     plain = kind in TYPES
@@ -65,7 +55,6 @@ def header_text(name: str) -> str:
     c_types = {**TYPES, **NARROW_TYPES}
     view = _View(
         name=function,
-        guard=f"{function.upper()}_H",
         rows=rows,
         columns=columns,
         lanes=lanes,

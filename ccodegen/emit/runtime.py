@@ -13,24 +13,24 @@ from ccodegen.support.runtime_c import added_header, header_dir
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]+)"', re.MULTILINE)
 
 _MADE = {
-    tile.is_tile: tile.header_text,
-    row_tile.is_row_tile: row_tile.header_text,
-    line_scan.is_line_scan: line_scan.header_text,
-    window_tile.is_window_tile: window_tile.header_text,
+    tile.NAME: tile.header_text,
+    row_tile.NAME: row_tile.header_text,
+    line_scan.NAME: line_scan.header_text,
+    window_tile.NAME: window_tile.header_text,
 }
 
 
 def is_made(name: str) -> bool:
     """Whether a header is made for its name, of one of the families of functions on vectors."""
-    return any(is_one(name) for is_one in _MADE)
+    return any(pattern.fullmatch(name) for pattern in _MADE)
 
 
 @functools.cache
 def header_text(name: str) -> str:
     """The text of a runtime file."""
-    for is_one, text_of in _MADE.items():
-        if is_one(name):
-            return text_of(name)
+    for pattern, text_of in _MADE.items():
+        if match := pattern.fullmatch(name):
+            return text_of(match)
     added = added_header(name)
     if added is not None:
         return added

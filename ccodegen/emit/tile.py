@@ -20,10 +20,11 @@ from ccodegen.support.errors import InternalError
 _PAIRS = "bf16_bf16"
 _BYTES = ("s8_s8", "s8_u8", "u8_s8", "u8_u8")
 _KINDS = rf"f32|f64|u32|s16_s16|[su]8_[su]8|{_PAIRS}"
-_NAME = re.compile(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})(_runs|_noted)?)\.h")
+NAME = re.compile(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})(_runs|_noted)?)\.h")
 # C's name and the size in bytes.
 TYPES = {"f32": ("float", 4), "f64": ("double", 8), "u32": ("uint32_t", 4)}
 NARROW_TYPES = {"s8": ("int8_t", 1), "u8": ("uint8_t", 1), "s16": ("int16_t", 2)}
+_WITH_SUFFIX = {"_runs": tuple(TYPES), "_noted": _BYTES}
 _SUM_BYTES = 4  # of narrow elements
 _WIDTHS = (64, 32, 16)  # bytes of a vector register
 # With the operands these fill 32 registers; more sums than that would live in memory.
@@ -55,7 +56,6 @@ class _VectorBody:
 @dataclass(frozen=True)
 class _TileView:
     name: str
-    guard: str
     columns: int
     rows: int
     size: int
@@ -96,21 +96,13 @@ class _PairView(_TileView):
     places: tuple[str, ...] = ("second", "first")
 
 
-def is_tile(name: str) -> bool:
-    """Whether a header of this name is one of a tile."""
-    return _NAME.fullmatch(name) is not None
-
-
-def header_text(name: str) -> str:
-    """The header of this name, as C99 whose fast bodies use vector extensions where there are."""
-    match = _NAME.fullmatch(name)
-    if match is None:
-        raise InternalError(f"{name} is no header of a tile")
+def header_text(match: re.Match[str]) -> str:
+    """The header whose name this is, as C99 that uses vector extensions where there are."""
     function, kind, rows, columns = match[1], match[2], int(match[3]), int(match[4])
+    if match[5] and kind not in _WITH_SUFFIX[match[5]]:
+        raise InternalError(f"{match[0]}: there are no such tiles of {kind}")
     if kind in TYPES:
         return render("tile.h.j2", _plain_view(function, kind, rows, columns))
-    if match[5] and (match[5] == "_runs" or kind not in _BYTES):
-        raise InternalError(f"{name}: there are no such tiles of {kind}")
     if kind == _PAIRS:
         return render("pair_tile.h.j2", _pair_view(function, rows, columns))
     return render("group_tile.h.j2", _group_view(function, kind, rows, columns))
@@ -120,7 +112,6 @@ def _plain_view(function: str, kind: str, rows: int, columns: int) -> _PlainView
     c_type, element_bytes = TYPES[kind]
     return _PlainView(
         name=function,
-        guard=f"{function.upper()}_H",
         runs=function.endswith("_runs"),
         type=c_type,
         suffix=kind,
@@ -137,7 +128,6 @@ def _group_view(function: str, kind: str, rows: int, columns: int) -> _GroupView
     group = _SUM_BYTES // element_bytes
     return _GroupView(
         name=function,
-        guard=f"{function.upper()}_H",
         left=left,
         right=right,
         group=group,
@@ -156,7 +146,6 @@ def _group_view(function: str, kind: str, rows: int, columns: int) -> _GroupView
 def _pair_view(function: str, rows: int, columns: int) -> _PairView:
     return _PairView(
         name=function,
-        guard=f"{function.upper()}_H",
         panel_step=columns * 2,
         columns=columns,
         rows=rows,

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 from ccodegen.emit.render import render
 from ccodegen.emit.tile import TYPES
-from ccodegen.support.errors import InternalError
 
-_NAME = re.compile(r"(ccg_window_(f32|f64)_([1-8])x(2|4|8|16)_([1-8])s([1-8]))\.h")
+NAME = re.compile(r"(ccg_window_(f32|f64)_([1-8])x(2|4|8|16)_([1-8])s([1-8]))\.h")
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,6 @@ class _View:
     """`bytes` of an element, `width`: of all lanes; `starts`: where each sum's lanes begin."""
 
     name: str
-    guard: str
     type: str
     suffix: str
     bytes: int
@@ -54,22 +52,13 @@ class _View:
     columns: tuple[_Column, ...]
 
 
-def is_window_tile(name: str) -> bool:
-    """Whether a header of this name is one of a window tile."""
-    return _NAME.fullmatch(name) is not None
-
-
-def header_text(name: str) -> str:
-    """The header of this name, as C99 that uses vector extensions where there are."""
-    match = _NAME.fullmatch(name)
-    if match is None:
-        raise InternalError(f"{name} is no header of a window tile")
+def header_text(match: re.Match[str]) -> str:
+    """The header whose name this is, as C99 that uses vector extensions where there are."""
     function, kind = match[1], match[2]
     places, lanes, taps, stride = (int(match[n]) for n in range(3, 7))
     c_type, element_bytes = TYPES[kind]
     view = _View(
         name=function,
-        guard=f"{function.upper()}_H",
         type=c_type,
         suffix=kind,
         bytes=element_bytes,

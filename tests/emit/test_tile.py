@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccodegen.emit import runtime, tile
+from ccodegen.emit import runtime
 from ccodegen.support.element_type import HLO_TYPES
 from ccodegen.support.errors import InternalError
 from ccodegen.support.runtime_c import header_dir
@@ -223,15 +223,15 @@ def test_packed_operand_and_contraction(tmp_path: Path) -> None:
 
 
 def test_only_what_fits_registers_is_unrolled() -> None:
-    text = tile.header_text("ccg_tile_f32_14x32.h")
+    text = runtime.header_text("ccg_tile_f32_14x32.h")
     assert "CCG_VECTOR_BYTES == 64" in text
     assert "CCG_VECTOR_BYTES == 16" not in text
     assert max(map(len, text.splitlines())) <= 120
 
 
 def test_names_of_tiles() -> None:
-    assert tile.is_tile("ccg_tile_f64_6x8.h")
-    assert not tile.is_tile("ccg_base.h")
-    for name in ("ccg_tile_f32_0x8.h", "ccg_tile_s8_u8_8x8_runs.h"):
+    assert runtime.is_made("ccg_tile_f64_6x8.h")
+    assert not runtime.is_made("ccg_base.h")
+    for name in ("ccg_tile_f32_0x8.h", "ccg_tile_s8_u8_8x8_runs.h", "ccg_tile_f32_2x8_noted.h"):
         with pytest.raises(InternalError):
-            tile.header_text(name)
+            runtime.header_text(name)
