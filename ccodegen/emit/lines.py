@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 INDENT = "    "
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_MARKS = re.compile(r"[ ()\[\]]")
+_DEPTHS = {"(": 4, ")": -4, "[": 100, "]": -100}
 _LINE = 100
 # What a break before an operator costs: the tighter it binds, the more.
 _OPERATORS = {
@@ -62,9 +64,10 @@ def _breaks(line: str) -> Iterator[_Break]:
     brackets even more."""
     depth = 0
     hidden = _STRING.sub(lambda found: "x" * len(found[0]), line)
-    for place, character in enumerate(hidden):
-        depth += {"(": 4, ")": -4, "[": 100, "]": -100}.get(character, 0)
-        if character == " ":
+    for found in _MARKS.finditer(hidden):
+        depth += _DEPTHS.get(found[0], 0)
+        if found[0] == " ":
+            place = found.start()
             word = line[place + 1 : place + 4].partition(" ")[0]
             ends = line.endswith(_ENDS, 0, place)
             yield _Break(place, depth + (0 if ends else _OPERATORS.get(word, _LAST)))

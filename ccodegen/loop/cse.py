@@ -9,7 +9,7 @@ from dataclasses import replace
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.ir import Apply, Const, Expr, For, If, Let, Load, Stmt, Store, Var
 from ccodegen.loop.parts import loads, operands
-from ccodegen.loop.rebuild import Body, rebuild
+from ccodegen.loop.rebuild import Body, keep_expr, rebuild
 from ccodegen.loop.text.literals import value_text
 from ccodegen.support.element_type import ElementType
 
@@ -30,7 +30,7 @@ def share_common(body: Body, fresh: Callable[[str], str]) -> Body:
                 return If(condition, _shared(then, fresh), _shared(orelse, fresh))
         return statement
 
-    return _shared(rebuild(body, lambda expr: expr, in_block), fresh)
+    return _shared(rebuild(body, keep_expr, in_block), fresh)
 
 
 def _shared(body: Body, fresh: Callable[[str], str]) -> Body:

@@ -11,7 +11,7 @@ from ccodegen.loop.cost import cost
 from ccodegen.loop.cse import computed
 from ccodegen.loop.hoist import Changing
 from ccodegen.loop.ir import Apply, Const, Expr, For, If, Let, LoopKind, Stmt, Var
-from ccodegen.loop.rebuild import Body, rebuild, statements
+from ccodegen.loop.rebuild import Body, keep_expr, rebuild, statements
 from ccodegen.loop.rename import renamed
 from ccodegen.support.element_type import ElementType
 
@@ -30,7 +30,7 @@ def divide_by_reciprocals(body: Body, fresh: Callable[[str], str]) -> Body:
     { for i < 1024 { y[i] = quotient(x[i], s, r) } } else { for j < 1024 { y[j] = x[j] / s } }`.
     `fresh` gives names that the kernel does not have yet, after a hint.
     """
-    return rebuild(body, lambda expr: expr, lambda statement: _divided(statement, fresh))
+    return rebuild(body, keep_expr, lambda statement: _divided(statement, fresh))
 
 
 def _divided(statement: Stmt, fresh: Callable[[str], str]) -> Stmt | Body:

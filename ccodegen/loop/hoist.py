@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ccodegen.loop.ir import Alloc, Buffer, CallC, Expr, For, Let, LoopKind, Stmt, Store
 from ccodegen.loop.parts import loads, variables
-from ccodegen.loop.rebuild import Body, rebuild, statements
+from ccodegen.loop.rebuild import Body, keep_expr, rebuild, statements
 
 
 def hoist(body: Body) -> Body:
@@ -14,7 +14,7 @@ def hoist(body: Body) -> Body:
     A Let with a load stays in a loop of unknown extent, where it might not run at all; any Let
     stays in a PARALLEL loop, whose body becomes a function of its own.
     """
-    return rebuild(body, lambda expr: expr, _hoisted)
+    return rebuild(body, keep_expr, _hoisted)
 
 
 def _hoisted(statement: Stmt) -> Stmt | Body:

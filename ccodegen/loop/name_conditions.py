@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ccodegen.loop.hoist import Changing
 from ccodegen.loop.ir import Apply, Const, Expr, For, Let, LoopKind, Stmt, Var
 from ccodegen.loop.parts import loads
-from ccodegen.loop.rebuild import Body, rebuild
+from ccodegen.loop.rebuild import Body, keep_expr, rebuild
 
 
 def name_conditions(body: Body, fresh: Callable[[str], str]) -> Body:
@@ -19,7 +19,7 @@ def name_conditions(body: Body, fresh: Callable[[str], str]) -> Body:
 
     `fresh` gives names that the kernel does not have yet, after a hint.
     """
-    return rebuild(body, lambda expr: expr, lambda statement: _named(statement, fresh))
+    return rebuild(body, keep_expr, lambda statement: _named(statement, fresh))
 
 
 def _named(statement: Stmt, fresh: Callable[[str], str]) -> Stmt | Body:

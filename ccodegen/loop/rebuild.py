@@ -27,6 +27,11 @@ OnExpr: TypeAlias = Callable[[Expr], Expr]
 OnStmt: TypeAlias = Callable[[Stmt], Stmt | Body]
 
 
+def keep_expr(expr: Expr) -> Expr:
+    """For `rebuild` of statements alone, which then does not look at expressions."""
+    return expr
+
+
 def _keep(statement: Stmt) -> Stmt:
     return statement
 
@@ -56,7 +61,7 @@ def rebuild(body: Body, on_expr: OnExpr, on_stmt: OnStmt = _keep) -> Body:
 
 def _rebuilt(statement: Stmt, on_expr: OnExpr, on_stmt: OnStmt) -> Stmt:
     def expr(e: Expr) -> Expr:
-        return rebuild_expr(e, on_expr)
+        return e if on_expr is keep_expr else rebuild_expr(e, on_expr)
 
     def block(b: Body) -> Body:
         return rebuild(b, on_expr, on_stmt)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from ccodegen.loop.cse import computed, key, replacer
 from ccodegen.loop.hoist import Changing
 from ccodegen.loop.ir import INDEX, Apply, Expr, For, Let, LoopKind, Stmt, Var
-from ccodegen.loop.rebuild import Body, rebuild
+from ccodegen.loop.rebuild import Body, keep_expr, rebuild
 
 
 def name_starts(body: Body, fresh: Callable[[str], str]) -> Body:
@@ -29,7 +29,7 @@ def name_starts(body: Body, fresh: Callable[[str], str]) -> Body:
             statement = For(statement.var, statement.extent, inner, statement.kind)
         return (*before, statement) if before else statement
 
-    return rebuild(body, lambda expr: expr, named)
+    return rebuild(body, keep_expr, named)
 
 
 def _starts(loop: For) -> Iterator[Expr]:

@@ -23,7 +23,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import loads
-from ccodegen.loop.rebuild import Body, expressions, rebuild
+from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild
 from ccodegen.loop.rename import renamed
 from ccodegen.loop.simplify_body import simplify_body
 
@@ -44,7 +44,7 @@ def unroll_folds(body: Body, fresh: Callable[[str], str]) -> Body:
         inside = simplify_body(tuple(_unrolled(statement.body, fresh)))
         return For(statement.var, statement.extent, inside, statement.kind)
 
-    return rebuild(body, lambda e: e, written_out)
+    return rebuild(body, keep_expr, written_out)
 
 
 def _folds_along_memory(loop: For) -> bool:

@@ -28,7 +28,7 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.linear import linearize
 from ccodegen.loop.parts import operands, variables
-from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
+from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild, statements
 from ccodegen.loop.simplify_body import simplify_body
 
 
@@ -42,7 +42,7 @@ def flatten(kernel: Kernel) -> Kernel:
 
 def join_loops(kernel: Kernel) -> Kernel:
     """The flat kernel with as few loops as say the same."""
-    body = rebuild(kernel.body, lambda e: e, _join_loops)
+    body = rebuild(kernel.body, keep_expr, _join_loops)
     return Kernel(kernel.name, kernel.buffers, body, kernel.origin)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 
-from ccodegen.loop.ir import Buffer, Kernel, Note, Var
+from ccodegen.loop.ir import Apply, Buffer, Kernel, Note, Var
 from ccodegen.support.naming import identifier, unique
 
 
@@ -37,6 +37,8 @@ def canonical_text(kernel: Kernel) -> str:
     names: dict[object, str] = {}
 
     def spell(part: object) -> str:
+        if isinstance(part, Apply):  # most parts are
+            return f"{part.operator}:{part.type.name}({' '.join(map(spell, part.arguments))})"
         if isinstance(part, Note):
             return ""
         if isinstance(part, Var):
