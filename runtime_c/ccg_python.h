@@ -70,7 +70,7 @@ typedef struct ccg_python {
     ptrdiff_t arguments;
     ptrdiff_t results;
     ptrdiff_t several; /* whether results are a tuple */
-    ptrdiff_t busy;    /* a thread is in the program, with this arena */
+    ptrdiff_t busy;    /* a thread is about to run the program, or runs it, with this arena */
 } ccg_python;
 
 CCG_INLINE int ccg_python_fits(
@@ -182,11 +182,9 @@ CCG_INLINE ccg_object *ccg_python_run(ccg_python *python, ccg_object *const *arr
     for (ptrdiff_t n = 0; n < python->count; n++) {
         python->table[n] = ((const ccg_array *)arrays[n])->data;
     }
-    python->busy = 1;
     void *const thread = python->save_thread();
     (void)ccg_call(python->table); /* it cannot fail: a program that can has hooks, and comes not here */
     python->restore_thread(thread);
-    python->busy = 0;
     return ccg_python_results(python, arrays);
 }
 
@@ -209,6 +207,7 @@ ccg_object *ccg_python_call(
     }
     int failed = 0;
     ptrdiff_t made = 0;
+    python->busy = 1; /* to make an array runs Python's code, and other threads meanwhile */
     for (ptrdiff_t n = 0; n < python->count && !failed; n++) {
         if (arrays[n] == NULL) {
             arrays[n] = python->call(python->empty, python->slots[n].shape, NULL);
@@ -218,6 +217,7 @@ ccg_object *ccg_python_call(
         }
     }
     ccg_object *const result = failed ? NULL : ccg_python_run(python, arrays);
+    python->busy = 0;
     while (made > 0) {
         python->release(fresh[--made]);
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import ccodegen
+from ccodegen.backend import direct
 from ccodegen.support.errors import InputError
 
 Array = np.ndarray[Any, Any]
@@ -32,6 +34,11 @@ NESTED = """ENTRY e { x = f32[2] parameter(0)  a = f32[2] negate(x)  b = (f32[2]
 LONG = """add { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT r = f32[] add(p, q) }
 ENTRY e { x = f32[3000,3000] parameter(0)  z = f32[] constant(0)
   s = f32[3000,3000] tanh(x)  ROOT r = f32[3000] reduce(s, z), dimensions={1}, to_apply=add }"""
+# The same, with the sums in the arena, and then a large result.
+SPREAD = """add { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT r = f32[] add(p, q) }
+ENTRY e { x = f32[3000,3000] parameter(0)  z = f32[] constant(0)
+  s = f32[3000,3000] tanh(x)  r = f32[3000] reduce(s, z), dimensions={1}, to_apply=add
+  ROOT b = f32[3000,3000] broadcast(r), dimensions={1} }"""
 
 
 def compiled(text: str, **options: Any) -> ccodegen.Executable:
@@ -195,6 +202,27 @@ def test_threads_at_once() -> None:
         thread.join()
     assert len(results) == 4
     assert all(np.array_equal(result, expected) for result in results)
+
+
+def test_a_thread_that_comes_while_results_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To make a large one runs Python's code, which may have to wait for other threads."""
+    x = np.random.default_rng(0).standard_normal((3000, 3000), np.float32)
+    other = np.empty_like(x)
+    second = threading.Thread(target=lambda: program(x, out=other))
+
+    def make(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        if threading.current_thread() is not second:
+            second.start()
+            time.sleep(0.003)
+        return np.empty(shape, dtype)
+
+    monkeypatch.setattr(direct, "new_array", make)
+    program = compiled(SPREAD)
+    first = program(-x)
+    second.join()
+    expected = np.broadcast_to(np.tanh(x).sum(1), x.shape)
+    np.testing.assert_allclose(other, expected, rtol=1e-3, atol=1e-2)
+    np.testing.assert_allclose(first, -expected, rtol=1e-3, atol=1e-2)
 
 
 def test_nothing_is_kept() -> None:
