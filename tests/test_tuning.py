@@ -97,6 +97,8 @@ def test_other_targets_cannot_be_measured(tmp_path: Path) -> None:
     [
         ("[tiles.f32-8x8x8]\nheight = 3", "unknown key tiles.f32-8x8x8.height"),
         ('[tiles.f32-8x8x8]\nrows = "3"', "must be an integer"),
+        ("[tiles.f32-8x8x8]\nrows = 65", "tiles.f32-8x8x8.rows must be at most 64, not 65"),
+        ("[tile]\nvectors = 17", "tile.vectors must be at most 16, not 17"),
         ("[tiles]\nf32-8x8x8 = 3", "must be a table"),
     ],
 )

@@ -137,6 +137,11 @@ class _Reader:
             if key not in hints:
                 self.unknown(f"{name}.{key}", list(hints))
         values = {k: self.value(hints[k], f"{name}.{k}", v) for k, v in table.items()}
+        for field in dataclasses.fields(cls):
+            most, given = field.metadata.get("most"), values.get(field.name, 0)
+            if most is not None and given > most:
+                key = f"{name}.{field.name}"
+                self.fail(key, f"{key} must be at most {most}, not {given}")
         try:
             return cls(**values)
         except TypeError:

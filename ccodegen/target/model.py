@@ -83,11 +83,12 @@ class Memory:
 class Tile:
     """Blocking of a contraction: `rows` × `vectors` registers of accumulators.
 
-    0 rows or vectors: chosen after the number of vector registers.
+    0 rows or vectors: chosen after the number of vector registers. `most`: what there are
+    functions for.
     """
 
-    rows: int = 0
-    vectors: int = 0
+    rows: int = field(default=0, metadata={"most": 64})
+    vectors: int = field(default=0, metadata={"most": 16})
 
 
 @dataclass(frozen=True)
