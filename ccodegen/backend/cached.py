@@ -5,7 +5,7 @@ from __future__ import annotations
 from ccodegen.backend.cache import Cache, default_directory, digest, package_stamp
 from ccodegen.backend.compilers import find_compiler, machine
 from ccodegen.backend.executable import HostExecutable, executable
-from ccodegen.backend.image import Image, parts, read_image
+from ccodegen.backend.image import Image, parts, read_image, this_run
 from ccodegen.backend.interfaces import Options
 from ccodegen.target import Target
 
@@ -22,7 +22,8 @@ def restore(target: Target, options: Options) -> HostExecutable | None:
 def remember(image: Image, target: Target, options: Options) -> Image | None:
     """Puts the program into the cache. Returns the one there, if it can be read."""
     store, key = Cache(default_directory()), _key(target, options)
-    path = store.replace(key, parts(image), lasting=bool(image.constants))
+    lasting = bool(image.constants) and not any(this_run())
+    path = store.replace(key, parts(image, this_run()), lasting)
     return read_image(path)
 
 

@@ -3,13 +3,15 @@
     library | constants, from a page on | facts, as JSON | footer
 
 The library stands first and the constants at their alignment, so that both are mapped from the very
-file, and read from the disk when they are first touched. The footer ends with a checksum of all but
-the constants: they are on the disk before the footer is, so that a file with a footer has them.
+file, and read from the disk when they are first touched. The footer has a checksum of all but the
+constants, which are whole in the run of the machine that the footer names: what the system has not
+brought to the disk yet is lost only with it. In another run they are read and added up once.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import mmap
@@ -30,9 +32,12 @@ from ccodegen.support.version import VERSION
 from ccodegen.target import native
 
 Array = np.ndarray[Any, Any]
-_MAGIC = b"ccg-program-1\n\0\0"
-_FOOTER = struct.Struct("<16sQQQ32s")  # magic; bytes of the library, the facts, all; checksum
+_MAGIC = b"ccg-program-2\n\0\0"
+# Magic; bytes of the library, the facts, all; sum of the constants; checksum; run of the machine.
+_FOOTER = struct.Struct("<16sQQQQ32s16s")
+_ALL_RUNS = bytes(16)
 _PAGE = 4096
+_WORD = 1 << 64
 _CHUNK = 1 << 18
 
 
@@ -50,9 +55,20 @@ class Image:
     owner: object = None
 
 
-def parts(image: Image) -> Iterator[bytes | memoryview]:
-    """The bytes of its file, piece by piece."""
-    checksum, size = hashlib.sha256(), image.library_size
+@functools.cache
+def this_run() -> bytes:
+    """16 bytes that change when the machine starts again; zeros where the system has none."""
+    try:
+        text = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+        return bytes.fromhex(text.strip().replace("-", ""))
+    except (OSError, ValueError):
+        return _ALL_RUNS
+
+
+def parts(image: Image, run: bytes) -> Iterator[bytes | memoryview]:
+    """The bytes of its file, piece by piece. `run`: of the machine, in which all that was written
+    is there; zeros: in all of them."""
+    checksum, size, total = hashlib.sha256(), image.library_size, 0
     with image.library.open("rb") as file:
         for piece in _pieces(file, image.library_size):
             checksum.update(piece)
@@ -60,15 +76,17 @@ def parts(image: Image) -> Iterator[bytes | memoryview]:
     gap = -size % _PAGE
     for array in image.constants:
         yield bytes(gap)
-        yield np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        yield data.data
+        total += _sum(data)
         size += gap + array.nbytes
         gap = -size % image.signature.alignment
     facts = {"version": VERSION, "machine": image.machine, "signature": image.signature.to_json()}
     text = json.dumps(facts).encode()
-    sizes = (image.library_size, len(text), size + len(text) + _FOOTER.size)
+    sizes = (image.library_size, len(text), size + len(text) + _FOOTER.size, total % _WORD)
     checksum.update(text + repr(sizes).encode())
     yield text
-    yield _FOOTER.pack(_MAGIC, *sizes, checksum.digest())
+    yield _FOOTER.pack(_MAGIC, *sizes, checksum.digest(), run)
 
 
 def read_image(path: Path) -> Image | None:
@@ -84,7 +102,7 @@ def read_image(path: Path) -> Image | None:
 def save_image(image: Image, path: Path) -> None:
     """Writes the file, whole or not at all. Raises InputError where that cannot be done."""
     try:
-        write_atomically(path, parts(image), lasting=bool(image.constants))
+        write_atomically(path, parts(image, _ALL_RUNS), lasting=bool(image.constants))
     except OSError as error:
         raise InputError(f"cannot write '{path}': {error.strerror or error}") from None
 
@@ -107,7 +125,8 @@ def _read(path: Path, file: BufferedReader) -> Image | None:
     if size < _FOOTER.size:
         return None
     file.seek(size - _FOOTER.size)
-    magic, library_size, text_size, whole, digest = _FOOTER.unpack(file.read(_FOOTER.size))
+    magic, *sizes, digest, run = _FOOTER.unpack(file.read(_FOOTER.size))
+    library_size, text_size, whole, total = sizes
     if magic != _MAGIC or whole != size or library_size + text_size > size:
         return None
     file.seek(size - _FOOTER.size - text_size)
@@ -116,7 +135,7 @@ def _read(path: Path, file: BufferedReader) -> Image | None:
     checksum = hashlib.sha256()
     for piece in _pieces(file, library_size):
         checksum.update(piece)
-    checksum.update(text + repr((library_size, text_size, whole)).encode())
+    checksum.update(text + repr(tuple(sizes)).encode())
     if checksum.digest() != digest:
         return None
     facts = json.loads(text)
@@ -124,7 +143,26 @@ def _read(path: Path, file: BufferedReader) -> Image | None:
         return None
     signature = from_json(facts["signature"])
     constants = _mapped(file, library_size, signature)
+    if run not in (_ALL_RUNS, this_run()):
+        if sum(map(_sum, constants)) % _WORD != total:
+            return None
+        _mark(path)
     return Image(path, library_size, signature, constants, facts["machine"])
+
+
+def _sum(array: Array) -> int:
+    """Of the words of a contiguous array: another one where any page is lost."""
+    data = array.reshape(-1).view(np.uint8)
+    whole = data.size - data.size % 8
+    words = data[:whole].view(np.uint64).sum(dtype=np.uint64)
+    return int(words) + int.from_bytes(data[whole:].tobytes(), "little")
+
+
+def _mark(path: Path) -> None:
+    """The constants have been found whole in this run of the machine."""
+    with contextlib.suppress(OSError), path.open("r+b") as file:
+        file.seek(-len(this_run()), os.SEEK_END)
+        file.write(this_run())
 
 
 def _pieces(file: BufferedReader, size: int) -> Iterator[bytes]:

@@ -90,7 +90,7 @@ def test_a_file_that_is_not_all_there(saved: Path, kept: int) -> None:
         ccodegen.load(saved)
 
 
-@pytest.mark.parametrize("place", [0, 200, -1, -40, -60, -200])
+@pytest.mark.parametrize("place", [0, 200, -17, -40, -60, -200])
 def test_a_flipped_bit_is_damage(saved: Path, place: int) -> None:
     data = bytearray(saved.read_bytes())
     data[place] ^= 1
@@ -148,3 +148,44 @@ def test_damage_in_the_cache_is_made_again(cache_directory: Path) -> None:
         path.write_bytes(path.read_bytes()[:-1])
     check(ccodegen.compile(text, constants={"w": W}))
     check(ccodegen.compile(text, constants={"w": W}))
+
+
+def test_after_a_crash_constants_are_added_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CCODEGEN_CACHE_DIR", str(tmp_path))
+    large = np.random.default_rng(0).standard_normal((8, 2001)).astype(np.float32)
+    text = TEXT.replace("2000", "2001")
+
+    def compiled() -> list[int]:
+        """Compiles or restores the program; the sizes of the arrays that were added up."""
+        seen: list[int] = []
+        monkeypatch.setattr(image, "_sum", lambda a: [seen.append(a.nbytes), real(a)][1])
+        program = ccodegen.compile(text, constants={"w": large})
+        np.testing.assert_allclose(program(X)[0], X @ large, rtol=1e-5, atol=1e-5)
+        return seen
+
+    real = image._sum
+    assert sum(compiled()) >= large.nbytes  # it is written
+    assert compiled() == []
+    monkeypatch.setattr(image, "this_run", lambda: b"another run here")
+    assert sum(compiled()) >= large.nbytes
+    assert compiled() == []  # known to be whole in this run
+    (program,) = (f for f in tmp_path.rglob("*") if f.is_file() and f.stat().st_size > 64_000)
+    data = bytearray(program.read_bytes())
+    start = data.index(large[3, :16].tobytes())
+    data[start : start + 64] = bytes(64)  # never reached the disk
+    program.write_bytes(data)
+    monkeypatch.setattr(image, "this_run", lambda: b"the third of all")
+    compiled()
+    assert program.read_bytes()[start : start + 64] != bytes(64)
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 4099])
+def test_sums_tell_lost_bytes(size: int) -> None:
+    data = np.random.default_rng(0).integers(1, 255, size, np.uint8)
+    assert image._sum(data) == image._sum(data.copy())
+    for place in {0, size // 2, size - 1} & set(range(size)):
+        lost = data.copy()
+        lost[place] = 0
+        assert image._sum(lost) != image._sum(data)
