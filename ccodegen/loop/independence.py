@@ -28,7 +28,7 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.library import spans_used
 from ccodegen.loop.parts import loads
-from ccodegen.loop.ranges import EVERYTHING, Interval, interval, point
+from ccodegen.loop.ranges import EVERYTHING, Interval, interval
 
 Body: TypeAlias = tuple[Stmt, ...]
 
@@ -38,7 +38,8 @@ def independent(loop: For, calls: bool = False) -> bool:
     dimension whose index is c * var + rest in every access, where the rest varies by less than c,
     but for multiples of what c * var + rest does not reach.
 
-    Independent: `for i < 8: for j < 4: for k: out[k * 32 + i * 4 + j] = x[j]`.
+    Independent: `for i < 8: for j < 4: for k: out[k * 32 + i * 4 + j] = x[j]`, and also
+    `for i < 8: for j < min(30 - i * 4, 4): for k: out[k * 30 + i * 4 + j] = x[j]`.
     Dependent: `sum = sum + x[i]`.
     `calls`: loops with library calls are asked about too; such a call may touch all of a buffer, if
     it is not known better.
@@ -61,6 +62,7 @@ class _Accesses:
     written: set[Buffer] = field(default_factory=set)
     allocated: set[Buffer] = field(default_factory=set)
     ranges: dict[Var, int | Interval] = field(default_factory=dict)
+    limits: dict[Var, list[Affine]] = field(default_factory=dict)
     values: dict[Var, Expr] = field(default_factory=dict)
     called: set[Buffer] = field(default_factory=set)
     calls: bool = False
@@ -73,7 +75,9 @@ class _Accesses:
         match statement:
             case For(var, extent, body):
                 self.ranges[var] = extent if isinstance(extent, int) else self._turns(extent)
-                self._loads(*(() if isinstance(extent, int) else (extent,)))
+                if not isinstance(extent, int):
+                    self._loads(extent)
+                    self.limits[var] = self._limits(extent)
                 self.collect(body)
             case If(condition, then, orelse):
                 self._loads(condition)
@@ -103,6 +107,15 @@ class _Accesses:
         """The turns of a loop of computed extent."""
         return Interval(0, max(interval(extent, self.ranges).high - 1, 0))
 
+    def _limits(self, extent: Expr) -> list[Affine]:
+        """What the extent is not greater than, of terms that are of the loop."""
+        match extent:
+            case Apply("minimum", arguments):
+                limits = [self.full(argument) for argument in arguments]
+            case _:
+                limits = [self.full(extent)]
+        return [limit for limit in limits if not any(map(self._is_fixed, limit.terms))]
+
     def _loads(self, *expressions: Expr) -> None:
         for load in loads(*expressions):
             self.indices.setdefault(load.buffer, []).append(load.indices)
@@ -115,15 +128,17 @@ class _Accesses:
     def _apart(self, indices: list[Affine], var: Var, turns: int) -> bool:
         stride = abs(indices[0].terms.get(var, 0))
         indices = [index + -indices[0].constant for index in indices]
-        period = self._period(indices, var, stride * turns) if turns > 0 else 0
+        period = self._period(indices, var, stride * (turns - 1) + 1) if turns > 0 else 0
         parts = [self._within(index, period) for index in indices]
-        if any(p.terms.get(var, 0) != parts[0].terms.get(var, 0) for p in parts):
+        step = parts[0].terms.get(var, 0)
+        if not step or any(p.terms.get(var, 0) != step for p in parts):
             return False
         if any(self._fixed(p) != self._fixed(parts[0]) for p in parts):
             return False
-        reach = functools.reduce(Interval.union, (self._varying(p, var) for p in parts))
-        length = reach.high - reach.low
-        return length < stride and (not period or stride * (turns - 1) + length < period)
+        own = Affine({var: step})
+        rest = functools.reduce(Interval.union, (self._reach(part - own) for part in parts))
+        whole = functools.reduce(Interval.union, map(self._reach, parts))
+        return rest.high - rest.low < stride and (not period or whole.high - whole.low < period)
 
     def _period(self, indices: list[Affine], var: Var, least: int) -> int:
         """What all terms are multiples of that are of the loop or constant, and vary in such steps
@@ -153,12 +168,17 @@ class _Accesses:
     def _fixed(self, index: Affine) -> Mapping[Expr, int]:
         return {t: c for t, c in index.terms.items() if self._is_fixed(t)}
 
-    def _varying(self, index: Affine, var: Var) -> Interval:
-        reach = point(index.constant)
-        for term, coefficient in index.terms.items():
-            if term != var and not self._is_fixed(term):
-                reach += interval(term, self.ranges).scaled(coefficient)
-        return reach
+    def _reach(self, index: Affine) -> Interval:
+        """Bounds of what varies of an index."""
+        varying = {t: c for t, c in index.terms.items() if not self._is_fixed(t)}
+        bounds = Affine(varying, index.constant).bounds(self.ranges)
+        for var, limits in reversed(self.limits.items()):
+            step = varying.get(var, 0)
+            if step > 0:  # the last turn of that loop, wherever it ends
+                before = Affine({t: c for t, c in varying.items() if t != var}, index.constant)
+                ends = (self._reach(before + (limit - 1).scaled(step)).high for limit in limits)
+                return Interval(bounds.low, min(bounds.high, *ends))
+        return bounds
 
     def _is_fixed(self, term: Expr) -> bool:
         """Whether a term has one value in all turns, because nothing in it is of the loop."""

@@ -12,7 +12,7 @@ from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.lower.chunks import in_chunks
 from ccodegen.lower.contract_notes import Notes
-from ccodegen.lower.contract_panels import Packer, Panel
+from ccodegen.lower.contract_panels import Packer, Panel, Panels
 from ccodegen.lower.product import Product
 from ccodegen.ops.register_tile import RegisterTile
 
@@ -52,11 +52,17 @@ class _Tiles:
                     self._compute(batch, (it, jt), panel, near(jt))
             return
         left = notes.all(left or packer.all(packer.left, batch, rows), rows, is_left=True)
+        if right:
+            with self._builder.loop(columns, "jt", LoopKind.PARALLEL) as jt:
+                self._column(batch, jt, left, notes.one(right(jt)))
+            return
         with in_chunks(self._product.work, columns, "jt") as (jt, place, places):
-            panel = right(jt) if right else packer.right(batch, jt, place, places)
-            panel = notes.one(panel)
-            with self._builder.loop(rows, "it") as it:
-                self._compute(batch, (it, jt), left(it), panel)
+            self._column(batch, jt, left, notes.one(packer.right(batch, jt, place, places)))
+
+    def _column(self, batch: Index, jt: Expr, left: Panels, panel: Panel) -> None:
+        """Computes the tiles of one panel of the right matrix."""
+        with self._builder.loop(-(-self._m // self._tile.rows), "it") as it:
+            self._compute(batch, (it, jt), left(it), panel)
 
     def _compute(self, batch: Index, tile: tuple[Expr, Expr], left: Panel, right: Panel) -> None:
         """Computes one tile of sums and hands each to the epilogue."""

@@ -97,6 +97,37 @@ def test_is_true_of_random_nests() -> None:
     assert found > 100
 
 
+def ragged(width: int, row: int, block: int = 8) -> For:
+    """Stores to five rows that are so far apart, of which each turn has a block of columns; the
+    blocks are in two halves, and the last one is not full."""
+    b = Builder()
+    y = Buffer("y", F32, (10**6,))
+    with b.loop(-(-width // block), "block") as number:
+        first = apply("multiply", number, index(block))
+        with b.loop(2, "half") as half, b.loop(5, "row") as at:
+            start = apply("add", first, apply("multiply", half, index(block // 2)))
+            with b.loop(_least(width, start, block // 2), "j") as j:
+                place = apply("add", apply("multiply", at, index(row)), apply("add", start, j))
+                b.store(y, (place,), const(F32, 0.0))
+    (loop,) = b.statements
+    assert isinstance(loop, For)
+    return loop
+
+
+def _least(total: int, first: Expr, size: int) -> Expr:
+    return apply("minimum", index(size), apply("subtract", index(total), first))
+
+
+def test_last_block_may_end_before_the_others() -> None:
+    assert independent(ragged(30, 30))
+    assert independent(ragged(32, 32))
+    assert not independent(ragged(30, 29))
+    tried = [(width, row) for width in range(9, 40) for row in range(width - 5, width + 5)]
+    claimed = [(width, row) for width, row in tried if independent(ragged(width, row))]
+    assert all(row >= width for width, row in claimed)
+    assert len(claimed) > 100
+
+
 def packing(part: int) -> For:
     """Each turn packs a panel into a part of one buffer, which a tile of 4 x 8 sums reads."""
     b = Builder()
