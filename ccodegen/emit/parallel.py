@@ -25,6 +25,7 @@ from ccodegen.emit.used import used_variables
 from ccodegen.loop.cost import cost
 from ccodegen.loop.independence import independent
 from ccodegen.loop.ir import Alloc, Buffer, For, Let, LoopKind, Space, Stmt, Var
+from ccodegen.loop.join_loops import join_loops
 from ccodegen.loop.rebuild import statements, used_buffers
 from ccodegen.loop.spelling import c_type
 
@@ -34,6 +35,7 @@ LOCAL_NAMES = ("threads", "context", "shared", "begin", "end", "last")
 
 _LEAST_WORK = 200_000  # operations or bytes, some 20 µs: ten times what waking a thread takes
 _SLOW_OPERATOR = 10  # operations
+_ENOUGH_TURNS = 32  # that it matters little whether a thread has one more than another
 _CHUNK = 1024  # turns of a vector loop that stay together: whole vectors, whole cache lines
 
 
@@ -102,6 +104,7 @@ class ParallelPrinter(StatementPrinter):
         part = self._parts.get(id(loop))
         if part is None:
             return super().loop(loop)
+        loop = join_loops(loop, _ENOUGH_TURNS)
         members = self._members(loop)
         self.functions += self._turns(loop, part, members)
         self.functions += _context(part, members)

@@ -73,6 +73,18 @@ def rows() -> Program:
     return programs.one_kernel("rows", (x,), y, b)
 
 
+def few_planes() -> Program:
+    """A nest whose outermost loop has too few turns."""
+    x, y = (programs.argument(name, F32, 3, ROWS, COLUMNS) for name in "xy")
+    b = Builder()
+    with (
+        b.loops((3, ROWS), "at", LoopKind.PARALLEL) as at,
+        b.loop(COLUMNS, "j", LoopKind.VECTOR) as j,
+    ):
+        b.store(y, (*at, j), apply("add", b.load(x, (*at, j)), const(F32, 1.0)))
+    return programs.one_kernel("planes", (x,), y, b)
+
+
 def steps_of_rows() -> Program:
     """Each row is made of the one before it: only the loop along a row can be shared."""
     x, y = (programs.argument(name, F32, 3, MANY) for name in "xy")
@@ -116,7 +128,7 @@ def calling(writes: tuple[int, ...]) -> Program:
     return replace(program, kernels=(shared,))
 
 
-SHARED = (elementwise, rows, steps_of_rows)
+SHARED = (elementwise, rows, few_planes, steps_of_rows)
 ALONE = (lambda: elementwise(1000), total, with_array_around, lambda: calling((0,)))
 
 
@@ -135,6 +147,11 @@ def test_all_others_are_not(make: Callable[[], Program]) -> None:
 
 def test_calls_that_only_read_what_turns_share_do_no_harm() -> None:
     assert list(parallel_loops(calling(()).kernels[0].body))
+
+
+def test_loops_of_few_turns_are_shared_with_those_in_them() -> None:
+    source = emit(few_planes(), load("x86-64"), "p", threads=True).files["src/p.c"]
+    assert f"ccg_in_parts(threads, {3 * ROWS}, " in source
 
 
 @pytest.mark.parametrize("make", SHARED)
