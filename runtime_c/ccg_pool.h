@@ -1,8 +1,10 @@
 /* Threads for programs that are loaded into a process: ccg_pool_run is a ccg_parallel_for.
 
    A pool starts its threads at its first call. They look out for the next call for a moment, then
-   sleep. The turns of a call are cut into a few shares for each thread, which take one after the
-   other; the caller takes them too, so that it never waits for a thread that has not begun.
+   sleep. The turns of a call are cut into a few shares for each thread, the caller included, which
+   takes one after the other, and then those of others: it never waits for a thread that has not
+   begun. From call to call a thread has the same part of the turns, so what it has written and
+   reads again is in its core's caches.
    The caller does all turns itself while another call is under way, in a process forked after the
    threads were started, and where there is no pthread.h. */
 #ifndef CCG_POOL_H
@@ -28,23 +30,32 @@
 #endif
 
 #define CCG_POOL_SHARES 4 /* of a call for each thread */
-#define CCG_POOL_TICKETS 512 /* more than all shares of a call */
+#define CCG_POOL_TICKETS 8 /* more than that */
+
+/* The shares of one thread that nobody has taken: number of the call * CCG_POOL_TICKETS + how many
+   are left. On cache lines of its own. */
+typedef struct ccg_pool_queue {
+    size_t ticket;
+    char apart[128 - sizeof(size_t)];
+} ccg_pool_queue;
 
 typedef struct ccg_pool {
     ptrdiff_t size;    /* threads of a call, the caller's included */
-    int busy;          /* a call is under way; guards what follows, up to the ticket */
+    int busy;          /* a call is under way; guards what follows, up to `call` */
     pid_t process;     /* the one that has started the helpers; 0: none has */
     ptrdiff_t helpers; /* how many there are */
     ccg_part *part;
     void *context;
     ptrdiff_t count;
     ptrdiff_t shares;
-    size_t ticket;  /* number of the call * CCG_POOL_TICKETS + shares that nobody has taken */
-    ptrdiff_t left; /* shares that are not done */
+    size_t call;     /* how many calls have begun */
+    ptrdiff_t left;  /* shares that are not done */
+    ptrdiff_t begun; /* helpers that know their number */
     int stop;
-    pthread_mutex_t mutex; /* between looking at the ticket and falling asleep */
+    pthread_mutex_t mutex; /* between looking at `call` and falling asleep */
     pthread_cond_t changed;
     pthread_t threads[CCG_POOL_MOST];
+    ccg_pool_queue queues[CCG_POOL_MOST]; /* the caller's first */
 } ccg_pool;
 
 #define CCG_POOL(threads) \
@@ -52,17 +63,24 @@ typedef struct ccg_pool {
 
 CCG_INLINE size_t ccg_pool_call(const ccg_pool *pool)
 {
-    return __atomic_load_n(&pool->ticket, __ATOMIC_ACQUIRE) / CCG_POOL_TICKETS;
+    return __atomic_load_n(&pool->call, __ATOMIC_ACQUIRE);
 }
 
-/* The number of a share of this call, which nobody else gets; -1: there is none left. */
-CCG_INLINE ptrdiff_t ccg_pool_take(ccg_pool *pool, size_t call)
+/* The first share of a thread; for the number of threads, that of all shares. */
+CCG_INLINE ptrdiff_t ccg_pool_first(const ccg_pool *pool, ptrdiff_t thread)
 {
-    size_t ticket = __atomic_load_n(&pool->ticket, __ATOMIC_ACQUIRE);
+    return pool->shares * thread / (pool->helpers + 1);
+}
+
+/* The number of a thread's share of this call, which nobody else gets; -1: there is none left. */
+CCG_INLINE ptrdiff_t ccg_pool_take(ccg_pool *pool, size_t call, ptrdiff_t thread)
+{
+    size_t *const shared = &pool->queues[thread].ticket;
+    size_t ticket = __atomic_load_n(shared, __ATOMIC_ACQUIRE);
     while (ticket / CCG_POOL_TICKETS == call && ticket % CCG_POOL_TICKETS != 0) {
         if (__atomic_compare_exchange_n(
-                &pool->ticket, &ticket, ticket - 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            return (ptrdiff_t)(ticket % CCG_POOL_TICKETS) - 1;
+                shared, &ticket, ticket - 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            return ccg_pool_first(pool, thread) + (ptrdiff_t)(ticket % CCG_POOL_TICKETS) - 1;
         }
     }
     return -1;
@@ -75,13 +93,16 @@ CCG_INLINE ptrdiff_t ccg_pool_turn(const ccg_pool *pool, ptrdiff_t share)
     return whole * share + rest * share / pool->shares;
 }
 
-/* Does shares of this call until all are taken. */
-CCG_INLINE void ccg_pool_work(ccg_pool *pool, size_t call)
+/* Does shares of this call until all are taken, those of this thread first. */
+CCG_INLINE void ccg_pool_work(ccg_pool *pool, size_t call, ptrdiff_t thread)
 {
-    ptrdiff_t share;
-    while ((share = ccg_pool_take(pool, call)) >= 0) {
-        pool->part(pool->context, ccg_pool_turn(pool, share), ccg_pool_turn(pool, share + 1));
-        __atomic_sub_fetch(&pool->left, 1, __ATOMIC_RELEASE);
+    const ptrdiff_t threads = pool->helpers + 1;
+    ptrdiff_t n, share;
+    for (n = 0; n < threads; ++n) {
+        while ((share = ccg_pool_take(pool, call, (thread + n) % threads)) >= 0) {
+            pool->part(pool->context, ccg_pool_turn(pool, share), ccg_pool_turn(pool, share + 1));
+            __atomic_sub_fetch(&pool->left, 1, __ATOMIC_RELEASE);
+        }
     }
 }
 
@@ -108,9 +129,10 @@ CCG_INLINE size_t ccg_pool_next_call(ccg_pool *pool, size_t seen)
 CCG_INLINE void *ccg_pool_help(void *owner)
 {
     ccg_pool *const pool = owner;
+    const ptrdiff_t thread = __atomic_add_fetch(&pool->begun, 1, __ATOMIC_RELAXED);
     size_t call = ccg_pool_next_call(pool, 0);
     while (!__atomic_load_n(&pool->stop, __ATOMIC_RELAXED)) {
-        ccg_pool_work(pool, call);
+        ccg_pool_work(pool, call, thread);
         call = ccg_pool_next_call(pool, call);
     }
     return NULL;
@@ -120,11 +142,16 @@ CCG_INLINE void *ccg_pool_help(void *owner)
 CCG_INLINE size_t ccg_pool_begin(ccg_pool *pool, ptrdiff_t shares)
 {
     const size_t call = ccg_pool_call(pool) + 1;
+    ptrdiff_t n;
     pool->shares = shares;
     __atomic_store_n(&pool->left, shares, __ATOMIC_RELAXED);
+    for (n = 0; n <= pool->helpers; ++n) {
+        const ptrdiff_t own = ccg_pool_first(pool, n + 1) - ccg_pool_first(pool, n);
+        __atomic_store_n(
+            &pool->queues[n].ticket, call * CCG_POOL_TICKETS + (size_t)own, __ATOMIC_RELEASE);
+    }
     pthread_mutex_lock(&pool->mutex);
-    __atomic_store_n(
-        &pool->ticket, call * CCG_POOL_TICKETS + (size_t)shares, __ATOMIC_RELEASE);
+    __atomic_store_n(&pool->call, call, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->mutex);
     return call;
@@ -150,7 +177,7 @@ CCG_INLINE void ccg_pool_share(ccg_pool *pool, ptrdiff_t count, ccg_part *part, 
     pool->part = part;
     pool->context = context;
     pool->count = count;
-    ccg_pool_work(pool, ccg_pool_begin(pool, count < most ? count : most));
+    ccg_pool_work(pool, ccg_pool_begin(pool, count < most ? count : most), 0);
     while (__atomic_load_n(&pool->left, __ATOMIC_ACQUIRE) != 0) {
         if (look < CCG_POOL_LOOKS) {
             CCG_PAUSE();
