@@ -87,10 +87,7 @@ def _accumulate(
     builder, before, start = work.builder, *place
     *outer, extent = (reduction.dimensions[d] for d in reduction.reduced)
     operator = _extremum(work, reduction)
-    together = _ROWS_OF_EXTREMA_TOGETHER if operator else _ROWS_TOGETHER
-    straight = len(reduction.inputs) == 1 or operator != ""
-    if not straight or len(work.job.fused) > _MOST_INSTRUCTIONS or extent < together:
-        together = 1
+    together = _rows_together(work, reduction, operator, extent)
 
     def add(turns: Index, first: Expr, count: int) -> None:
         """Combines `count` rows with the accumulators, one after the other, and one store."""
@@ -114,6 +111,14 @@ def _accumulate(
             add(turns, apply("multiply", r, index(together)), together)
         for rest in range(extent - extent % together, extent):
             add(turns, index(rest), 1)
+
+
+def _rows_together(work: Work, reduction: Reduction, operator: str, extent: int) -> int:
+    """How many rows are combined with one store; `operator`: that of an extremum, if it is one."""
+    most = _ROWS_OF_EXTREMA_TOGETHER if operator else _ROWS_TOGETHER
+    straight = len(reduction.inputs) == 1 or operator
+    few = len(work.job.fused) <= _MOST_INSTRUCTIONS
+    return most if straight and few and extent >= most else 1
 
 
 def _extremum(work: Work, reduction: Reduction) -> str:

@@ -252,19 +252,14 @@ class _Search:
                 so_far = builder.let(Load(lanes, (lane,)), "so_far")
                 builder.store(lanes, (lane,), step(apply("add", first, lane), so_far))
 
-        def turns() -> None:
-            turn_count = size // count
-            with builder.loop(turn_count, "r") as number:
-                if backwards:
-                    number = apply("subtract", index(turn_count - 1), number)
-                turn(apply("multiply", number, index(count)))
-
-        def rest() -> None:
-            if size % count:
-                turn(index(size - count))
-
-        for part in (rest, turns) if backwards else (turns, rest):
-            part()
+        whole, rest = divmod(size, count)
+        if rest and backwards:
+            turn(index(size - count))
+        with builder.loop(whole, "r") as number:
+            block = apply("subtract", index(whole - 1), number) if backwards else number
+            turn(apply("multiply", block, index(count)))
+        if rest and not backwards:
+            turn(index(size - count))
         return builder.let(join_lanes(builder, lanes, operator), "joined")
 
 
