@@ -15,7 +15,6 @@ from ccodegen.loop.ir import (
     Apply,
     Buffer,
     CallC,
-    Const,
     Expr,
     For,
     If,
@@ -97,8 +96,10 @@ class _Accesses:
                 self.calls = True
                 spans = spans_used(statement)
                 for buffer, (first, count) in spans.items():
-                    ends = (first, Apply("add", (first, Const(INDEX, count - 1)), INDEX))
-                    self.indices.setdefault(buffer, []).extend((end,) for end in ends)
+                    within = Var(f"turn {len(self.ranges)} of a call")
+                    self.ranges[within] = count
+                    place = Apply("add", (first, within), INDEX)
+                    self.indices.setdefault(buffer, []).append((place,))
                 self.called.update(b for b in statement.buffers if b not in spans)
                 self.written.update(statement.buffers[n] for n in statement.writes)
                 self._loads(*statement.scalars)

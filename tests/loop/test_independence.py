@@ -166,3 +166,4 @@ def scanning(step: int) -> For:
 def test_calls_of_scans_write_their_lines_only() -> None:
     assert independent(scanning(32), calls=True)
     assert not independent(scanning(31), calls=True)
+    assert not independent(scanning(1), calls=True)
