@@ -53,10 +53,11 @@ class Affine:
             total += interval(term, ranges).scaled(coefficient)
         return total
 
-    @property
+    @functools.cached_property
     def expr(self) -> Expr:
         """As an expression in canonical order: `i * 12 + j - 1`, large strides first."""
-        ordered = sorted(self.terms.items(), key=_order)
+        terms = self.terms.items()
+        ordered = sorted(terms, key=_order) if len(terms) > 1 else terms
         added = [_scaled_term(t, c) for t, c in ordered if c > 0]
         subtracted = [_scaled_term(t, -c) for t, c in ordered if c < 0]
         constant = Const(INDEX, abs(self.constant))

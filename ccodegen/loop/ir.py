@@ -91,6 +91,9 @@ class Var:
     name: str
     type: ElementType = INDEX
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
 
 @dataclass(frozen=True)
 class Load:

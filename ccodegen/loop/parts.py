@@ -15,8 +15,9 @@ def parts(*expressions: Expr) -> Iterator[Expr]:
     while pending:
         expr = pending.pop()
         yield expr
-        inside = [e for e in operands(expr) if id(e) not in seen]
-        if inside:
+        around = operands(expr)
+        if around:
+            inside = [e for e in around if id(e) not in seen]
             pending += reversed(inside)
             seen.update(map(id, inside))
 

@@ -81,7 +81,17 @@ class Simplifier:
                 return self._logic(expr.operator == "and", a, b)
         return self._applied(expr)
 
+    def _sum(self, expr: Apply) -> Expr:
+        """Of a sum as a whole: sums in it are parts that nobody sees."""
+        old = affine(expr)
+        total = Affine({}, old.constant)
+        for part, coefficient in old.terms.items():
+            total += affine(self(part)).scaled(coefficient)
+        return self._point_or(recombined(total, self.ranges).expr)
+
     def _applied(self, expr: Apply) -> Expr:
+        if expr.type is INDEX and expr.operator in ("add", "subtract"):
+            return self._sum(expr)
         arguments = tuple(map(self, expr.arguments))
         if expr.type is INDEX and expr.operator in _INDEX_RULES:
             return self._point_or(_INDEX_RULES[expr.operator](arguments, self.ranges).expr)
@@ -154,16 +164,6 @@ def _without_neutral(expr: Apply, arguments: tuple[Expr, ...]) -> tuple[Expr, ..
 _Rule: TypeAlias = Callable[[tuple[Expr, ...], Ranges], Affine]
 
 
-def _sum(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
-    a, b = map(affine, arguments)
-    return recombined(a + b, ranges)
-
-
-def _difference(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
-    a, b = map(affine, arguments)
-    return recombined(a - b, ranges)
-
-
 def _structural(operator: str) -> _Rule:
     return lambda arguments, _: affine(Apply(operator, arguments, INDEX))
 
@@ -214,8 +214,6 @@ def _clamp(arguments: tuple[Expr, ...], ranges: Ranges) -> Affine:
 
 
 _INDEX_RULES: dict[str, _Rule] = {
-    "add": _sum,
-    "subtract": _difference,
     "negate": _structural("negate"),
     "multiply": _structural("multiply"),
     "divide": _quotient,
