@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ccodegen.loop import line_scan
-from ccodegen.loop.ir import Buffer, CallC, Const, Expr
+from ccodegen.loop.ir import INDEX, Apply, Buffer, CallC, Const, Expr
 from ccodegen.support import c_routine
 from ccodegen.support.errors import InternalError
 
@@ -23,7 +23,6 @@ _ROWS = re.compile(r"ccg_rows_[a-z]\w+_(\d+)x(\d+)(?:x(\d+))?")
 _WINDOW = re.compile(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
 _NOTE = re.compile(r"ccg_least_bf16|ccg_excess_\w+")
 _PART = 16  # bytes of lanes that are added up last
-
 
 _ADDED: dict[str, Callable[..., Any]] = {}
 
@@ -38,20 +37,14 @@ def effect_of(call: CallC) -> Effect:
     function = call.function
     if function in _ADDED:
         return functools.partial(_added, _ADDED[function], call.writes)
-    if match := _ROWS.fullmatch(function):
-        return _rows(int(match[1]), int(match[2]), int(match[3] or 1))
     if line_scan.is_line_scan(function):
         return functools.partial(line_scan.scan, function)
-    if match := _WINDOW.fullmatch(function):
-        return _window(*map(int, match.groups()))
-    if _NOTE.fullmatch(function):
-        return _note
-    match = _TILE.fullmatch(function)
-    if match is None and c_routine.is_routine(function):
+    for pattern, effect in _EFFECTS.items():
+        if match := pattern.fullmatch(function):
+            return effect(*(int(size or 1) for size in match.groups()))
+    if c_routine.is_routine(function):
         return functools.partial(c_routine.call, function)
-    if match is None:
-        raise InternalError(f"the interpreter does not know the function {function}")
-    return _tile(int(match[1]), int(match[2]))
+    raise InternalError(f"the interpreter does not know the function {function}")
 
 
 def _added(
@@ -85,9 +78,13 @@ def _tile(rows: int, columns: int) -> Effect:
     return effect
 
 
-def _note(arrays: Arrays, scalars: Sequence[Any]) -> None:
+def _note() -> Effect:
     """What C's tiles ask of a panel (see lower/contract_notes.py); those here do without."""
-    arrays[0][...] = 0
+
+    def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
+        arrays[0][...] = 0
+
+    return effect
 
 
 def spans_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
@@ -109,9 +106,10 @@ def spans_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
     rows, columns, group = int(match[1]), int(match[2]), sums.type.bytes // lhs.type.bytes
     turns = constants[2] // group
     run, run_step = constants[3:] or (turns, 0)
-    left = (rows - 1) * constants[0] + (run - 1) * constants[1] + group
-    left += (turns // run - 1) * run_step
-    used = {lhs: (offset, left), rhs: (rhs_offset, turns * columns * group)}
+    sides = (rows - 1) * constants[0], (run - 1) * constants[1], (turns // run - 1) * run_step
+    first = Apply("add", (offset, Const(INDEX, sum(min(side, 0) for side in sides))), INDEX)
+    left = first, sum(map(abs, sides)) + group
+    used = {lhs: left, rhs: (rhs_offset, turns * columns * group)}
     return used | dict.fromkeys(call.buffers[3:], (call.scalars[-1], columns))
 
 
@@ -173,3 +171,11 @@ def _window(places: int, lanes: int, taps: int, stride: int) -> Effect:
         sums[:] = total.reshape(-1)
 
     return effect
+
+
+_EFFECTS: dict[re.Pattern[str], Callable[..., Effect]] = {
+    _TILE: _tile,
+    _ROWS: _rows,
+    _WINDOW: _window,
+    _NOTE: _note,
+}
