@@ -7,7 +7,7 @@ quotients; nothing of size R × C lies in memory but x and the result.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from typing import TypeAlias
@@ -28,6 +28,7 @@ from ccodegen.ops.cost import is_dear
 from ccodegen.ops.fold import operator_name
 
 Pass: TypeAlias = tuple[Reduction, ...]
+Place: TypeAlias = Callable[[Index], Load]  # of an element that is kept, by its index
 
 _VECTORS_OF_LANES = 4
 _MOST_TOGETHER = 4
@@ -48,20 +49,25 @@ def row_plan(work: Work) -> None:
     rows = tuple(first.dimensions[d] for d in first.kept)
     steps = _steps(work)
     twice = _computed_twice(work, [step for step in steps if isinstance(step, tuple)])
-    with _loops(work, rows, apart=bool(twice)) as (row, place, places):
+    housed = _housed(work, first.dimensions, twice)
+    with _loops(work, rows, apart=len(twice) > len(housed)) as (row, place, places):
         for instruction in steps:
             if isinstance(instruction, tuple):
                 for reduction, values in _reduced(work, instruction, row):
                     work.elements.know(reduction.instruction, row, values)
+            elif instruction in housed:
+                _keep_row(work, first, instruction, row, _in_output(work, housed[instruction]))
             elif instruction in twice:
-                _keep_row(work, first, instruction, row, (place, places))
+                scratch = _in_scratch(work, first, instruction, (place, places))
+                _keep_row(work, first, instruction, row, scratch)
             elif _is_row_value(instruction, rows):
                 value = work.elements.value(instruction, row)
                 work.elements.know(instruction, row, (work.builder.let(value, instruction.name),))
         for output in work.job.outputs:
             if output.shape.dimensions == rows:
                 work.store(output, row)
-        _store_whole_rows(work, first, rows, row)
+        whole = [o for o in work.job.outputs if o.shape.dimensions != rows]
+        _store_whole_rows(work, first, [o for o in whole if o.instruction not in housed], row)
 
 
 def _is_row_value(instruction: Instruction, rows: tuple[int, ...]) -> bool:
@@ -140,31 +146,75 @@ def _loops(
         yield delinearize(number, rows, work.builder.ranges), chunk, chunks
 
 
-def _keep_row(
-    work: Work, first: Reduction, instruction: Instruction, row: Index, chunk: tuple[Expr, int]
-) -> None:
-    """Computes one row of an instruction into the memory of one of so many chunks, from which that
-    row is read from now on."""
-    place, places = chunk
+def _housed(
+    work: Work, whole: tuple[int, ...], kept: set[Instruction]
+) -> dict[Instruction, Output]:
+    """The instruction whose rows can be kept where those of an output will lie: they are read
+    nowhere but at the place that is then written. The output's memory is near by then, too."""
+    outputs = [o for o in work.job.outputs if o.shape.dimensions == whole]
+    inputs = {b for buffers in work.job.inputs.values() for b in buffers}
+    if len(outputs) != 1 or outputs[0].buffer in inputs:
+        return {}
+    moved = _read_elsewhere(work.job.fused, whole)
+    for instruction in work.job.fused:
+        same_type = instruction in kept and (
+            instruction.array_shape.element_type is outputs[0].shape.element_type
+        )
+        if same_type and instruction not in moved:
+            return {instruction: outputs[0]}
+    return {}
+
+
+def _read_elsewhere(
+    fused: tuple[Instruction, ...], whole: tuple[int, ...]
+) -> set[Instruction]:
+    """What outputs read at another index than their own. Reduces are done before."""
+    moved: set[Instruction] = set()
+    for instruction in reversed(fused):
+        straight = opdef.get(instruction.op).elementwise and (
+            instruction.array_shape.dimensions == whole
+        )
+        if instruction.op != "reduce" and (not straight or instruction in moved):
+            moved.update(instruction.operands)
+    return moved
+
+
+def _in_output(work: Work, output: Output) -> Place:
+    return lambda at: work.elements.load(output.buffer, output.shape.dimensions, at)
+
+
+def _in_scratch(
+    work: Work, first: Reduction, instruction: Instruction, chunk: tuple[Expr, int]
+) -> Place:
+    """The memory of one of so many chunks, for a row."""
+    number, chunks = chunk
     extents = tuple(first.dimensions[d] for d in first.reduced)
-    buffer = work.new_scratch(instruction.array_shape.element_type, (places, *extents))
+    buffer = work.new_scratch(instruction.array_shape.element_type, (chunks, *extents))
+    return lambda at: Load(buffer, (number, *(at[d] for d in first.reduced)))
+
+
+def _keep_row(
+    work: Work, first: Reduction, instruction: Instruction, row: Index, place: Place
+) -> None:
+    """Computes one row of an instruction into memory, from which it is read from now on."""
+    extents = tuple(first.dimensions[d] for d in first.reduced)
     with work.builder.loops(extents, "i", LoopKind.PARALLEL) as inner:
-        value = work.elements.value(instruction, first.input_index(row, inner))
-        work.builder.store(buffer, (place, *inner), value)
+        at = first.input_index(row, inner)
+        value, target = work.elements.value(instruction, at), place(at)
+        work.builder.store(target.buffer, target.indices, value)
     here = work.builder.simplify(row)
 
     def read(at: Index) -> Values:
         if tuple(at[d] for d in first.kept) != here:
             return work.elements.computed(instruction, at)
-        return (Load(buffer, (place, *(at[d] for d in first.reduced))),)
+        return (place(at),)
 
     work.elements.stored[instruction] = read
 
 
 def _store_whole_rows(
-    work: Work, first: Reduction, rows: tuple[int, ...], row: Index
+    work: Work, first: Reduction, outputs: list[Output], row: Index
 ) -> None:
-    outputs = [o for o in work.job.outputs if o.shape.dimensions != rows]
     if not outputs:
         return
     extents = [first.dimensions[d] for d in first.reduced]
