@@ -95,15 +95,17 @@ def spans_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
     if _NOTE.fullmatch(call.function):
         return _notes_used(call)
     match = _TILE.fullmatch(call.function)
-    if match is None:
-        return {}
+    return _tile_used(call, int(match[1]), int(match[2])) if match else {}
+
+
+def _tile_used(call: CallC, rows: int, columns: int) -> dict[Buffer, tuple[Expr, int]]:
     offset, row_step, depth_step, rhs_offset, *sizes = call.scalars
     sizes = sizes if len(sizes) == 3 else sizes[:1]
     constants = [s.value for s in (row_step, depth_step, *sizes) if isinstance(s, Const)]
     sums, lhs, rhs = call.buffers[:3]
     if len(constants) < 2 + len(sizes) or lhs is rhs or constants[2] == 0:
         return {}
-    rows, columns, group = int(match[1]), int(match[2]), sums.type.bytes // lhs.type.bytes
+    group = sums.type.bytes // lhs.type.bytes
     turns = constants[2] // group
     run, run_step = constants[3:] or (turns, 0)
     sides = (rows - 1) * constants[0], (run - 1) * constants[1], (turns // run - 1) * run_step

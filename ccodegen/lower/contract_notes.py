@@ -49,14 +49,18 @@ class Notes:
         return self._tile.adds_pairs or (self._is_right_noted and not is_left)
 
     def _noted(self, panel: Panel, is_left: bool, notes: Buffer, at: Expr) -> Panel:
-        tile, builder = self._tile, self._work.builder
-        name, header = "ccg_least_bf16", "ccg_bf16_pairs.h"
-        sizes = [1, 0, self._depth * tile.columns]  # lines, their distance, elements
-        if is_left:
-            sizes = [tile.rows, panel.row_step, self._depth]
-        elif tile.adds_bytes:
-            name, header = f"ccg_excess_{tile.left.text}_{tile.right.text}", "ccg_dot.h"
-            sizes = [tile.columns, self._depth]
+        builder = self._work.builder
+        name, header, sizes = self._function(panel, is_left)
         scalars = builder.simplify((at, panel.offset, *map(index, sizes)))
         builder.emit(CallC(name, header, (notes, panel.buffer), scalars))
         return replace(panel, notes=notes, note=at)
+
+    def _function(self, panel: Panel, is_left: bool) -> tuple[str, str, tuple[int, ...]]:
+        """The name and header of what finds the notes out, and the sizes that it takes."""
+        tile = self._tile
+        if tile.adds_bytes:
+            name = f"ccg_excess_{tile.left.text}_{tile.right.text}"
+            return name, "ccg_dot.h", (tile.columns, self._depth)
+        lines = (tile.rows, panel.row_step) if is_left else (1, 0)
+        count = self._depth if is_left else self._depth * tile.columns
+        return "ccg_least_bf16", "ccg_bf16_pairs.h", (*lines, count)
