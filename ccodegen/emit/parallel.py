@@ -24,7 +24,7 @@ from ccodegen.emit.types import memory_type
 from ccodegen.emit.used import used_variables
 from ccodegen.loop.cost import cost
 from ccodegen.loop.independence import independent
-from ccodegen.loop.ir import Alloc, Buffer, For, Let, LoopKind, Space, Stmt, Var
+from ccodegen.loop.ir import Alloc, Buffer, For, If, Let, LoopKind, Space, Stmt, Var
 from ccodegen.loop.join_loops import join_loops
 from ccodegen.loop.rebuild import statements, used_buffers
 from ccodegen.loop.spelling import c_type
@@ -50,15 +50,15 @@ class Part:
 
 
 def parallel_loops(body: Sequence[Stmt]) -> Iterator[For]:
-    """The outermost loops whose turns are worth sharing: of known number, proven independent, and
-    without use of arrays that the kernel declares around them."""
+    """The outermost loops whose turns are worth sharing: of known number, proven independent or
+    said to be, and without use of arrays that the kernel declares around them."""
     for statement in body:
-        if not isinstance(statement, For) or not _is_worth_it(statement):
-            continue
-        if _can_be_shared(statement):
-            yield statement
-        else:
-            yield from parallel_loops(statement.body)
+        match statement:
+            case For() if _is_worth_it(statement):
+                inside = parallel_loops(statement.body)
+                yield from (statement,) if _can_be_shared(statement) else inside
+            case If(_, then, orelse):
+                yield from parallel_loops((*then, *orelse))
 
 
 def _is_worth_it(loop: For) -> bool:
@@ -71,7 +71,7 @@ def _can_be_shared(loop: For) -> bool:
     if not isinstance(loop.extent, int) or loop.extent < 2:
         return False
     local = any(b.space is Space.LOCAL for b in _outer_buffers(loop))
-    return not local and independent(loop, calls=True)
+    return not local and (loop.kind is LoopKind.APART or independent(loop, calls=True))
 
 
 def _outer_buffers(loop: For) -> set[Buffer]:

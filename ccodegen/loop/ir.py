@@ -134,6 +134,7 @@ MOST_UNROLLED = 16  # turns of a loop, by C compilers, before they look for vect
 class LoopKind(enum.Enum):
     SERIAL = enum.auto()
     PARALLEL = enum.auto()  # turns are independent and may run on several threads
+    APART = enum.auto()  # likewise, though what the turns write is at places that are data
     VECTOR = enum.auto()  # turns are independent: the C compiler may vectorise
     LANES = enum.auto()  # likewise; there are as few as a vector has lanes, yet none stands alone
 

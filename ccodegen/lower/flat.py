@@ -131,7 +131,7 @@ def _marked(statement: Stmt, inside: bool) -> Stmt:
         return statement
     independent = statement.kind is not LoopKind.SERIAL
     body = mark_loops(statement.body, inside or independent)
-    if not independent or statement.kind is LoopKind.LANES:
+    if not independent or statement.kind in (LoopKind.APART, LoopKind.LANES):
         return replace(statement, body=body)
     innermost = not any(isinstance(s, For | CallC) for s in statements(body))
     kind = LoopKind.VECTOR if innermost else LoopKind.SERIAL if inside else LoopKind.PARALLEL

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ccodegen.loop.builder import Builder, apply, const
+from ccodegen.loop.ir import Buffer
 from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_sort import Radix, RadixSorter
 from ccodegen.ops.rank_sort import RankSorter
+from ccodegen.ops.sliced_radix_sort import SlicedRadixSorter
 from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
 
@@ -18,6 +20,7 @@ _SORTS = ("merging", "rank", "digits")
 _MOST_BITS = 64
 _MOST_WIDTH = 12
 _MOST_ELEMENTS = 2**31
+_SLICES = 4  # of a line for each thread, as some cores are slower
 _CACHE_LINES = 512  # that a first-level cache surely has room for beside other data
 
 # Nanoseconds, measured where vectors are 64 bytes.
@@ -29,6 +32,7 @@ _PASS = 25.0  # over the digits of a line
 _COUNTER = 0.45  # of a digit: cleared, and made a place
 _COUNTED = 0.3  # an element's digit
 _MOVED = 1.0  # an element's value to the place of its digit
+_LEAST_SHARED = 200_000.0  # of a line that threads share
 _MISSED = 2.0  # where the cache has no line for that place
 
 
@@ -89,10 +93,19 @@ def line_sorter(
         return merge
     sorter: LineSorter = RankSorter(builder, n, radix.word, order.key)
     if min(costs) == costs[2]:
-        sorter = RadixSorter(scope, n, lines, order.key, radix)
+        sorter = _radix_sorter(scope, n, lines, order.key, radix)
     if order.unordered is None:
         return sorter
     return GuardedSorter(builder, n, order.unordered, sorter, merge)
+
+
+def _radix_sorter(
+    scope: NestScope, n: int, lines: Sequence[Buffer], key: Key, radix: Radix
+) -> LineSorter:
+    threads = scope.target.machine.threads
+    if threads == 1 or radix_cost(radix, n, len(lines)) < _LEAST_SHARED:
+        return RadixSorter(scope, n, lines, key, radix)
+    return SlicedRadixSorter(scope, n, lines, key, radix, _SLICES * threads)
 
 
 def merge_cost(n: int) -> float:

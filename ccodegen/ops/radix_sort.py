@@ -6,18 +6,24 @@ its digit's next one goes, and is left out where all elements have the same digi
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
+from ccodegen.ops.index import plus, times
 from ccodegen.ops.line_sorter import Key, Read, Values, Write
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
 
 _U32 = ElementType.U32
-_BLOCK = 256  # elements whose digits are computed together, in a loop without dependences
+BLOCK = 256  # elements whose digits are computed together, in a loop without dependences
+
+
+Block: TypeAlias = tuple[Expr, Expr]  # its first element, and the number of them
 
 
 @dataclass(frozen=True)
@@ -55,20 +61,25 @@ class RadixSorter:
         lines: Sequence[Buffer],
         key: Key,
         radix: Radix,
+        rows: int = 0,
     ) -> None:
+        """`rows`: of counters; one for each pass if it is not said."""
         self._builder: Builder = scope.builder
         self._n, self._lines, self._key, self._radix = n, lines, key, radix
-        self._counts = scope.scratch(_U32, (radix.passes, radix.counters))
+        self._all_blocks = -(-n // BLOCK)
+        self._counts = scope.scratch(_U32, (rows or radix.passes, radix.counters))
 
     def sort(self, read: Read, write: Write, kept: int) -> None:
         b = self._builder
-        keys = b.local(self._radix.word, (_BLOCK,), "keys")
+        keys = b.local(self._radix.word, (BLOCK,), "keys")
         self._count_digits(read, keys)
         side = b.variable(index(0), "side")
         with b.loop(self._radix.passes, "p") as p, b.when(self._digits_differ(p)):
             source = b.let(b.load(side), "from")
             target = b.let(apply("subtract", index(1), source), "to")
-            self._move(p, source, target, keys)
+            with self._blocks(index(0), self._all_blocks) as block:
+                self._find_digits(keys, p, block, functools.partial(self._load, source))
+                self._move(p, (source, target), keys, block)
             b.store(side, (), target)
         with b.loop(kept, "i") as i:
             write(i, self._load(b.load(side), i))
@@ -78,7 +89,7 @@ class RadixSorter:
         b, passes = self._builder, range(self._radix.passes)
         with b.loops((self._radix.passes, self._radix.counters), "d") as at:
             b.store(self._counts, at, const(_U32, 0))
-        with self._blocks() as (start, length):
+        with self._blocks(index(0), self._all_blocks) as (start, length):
             with b.loop(length, "k", LoopKind.VECTOR) as k:
                 place = apply("add", start, k)
                 values = [b.let(v, "value") for v in read(place)]
@@ -99,28 +110,35 @@ class RadixSorter:
             b.store(self._counts, (p, d), b.load(total))
             b.store(total, (), apply("add", b.load(total), count))
             b.store(largest, (), apply("maximum", b.load(largest), count))
-        everything = const(_U32, self._n)
-        return apply("compare-lt", b.load(largest), everything, type=ElementType.PRED)
+        return self._is_less_than_all(b.load(largest))
 
-    def _move(self, p: Expr, source: Expr, target: Expr, keys: Buffer) -> None:
-        b = self._builder
-        with self._blocks() as (start, length):
-            with b.loop(length, "k", LoopKind.VECTOR) as k:
-                values = [b.let(v, "value") for v in self._load(source, apply("add", start, k))]
-                b.store(keys, (k,), self._digit(self._key(values), p))
-            with b.loop(length, "k") as k:
-                place = self._next_place(p, b.load(keys, (k,)))
-                values = self._load(source, apply("add", start, k))
-                self._store(target, apply("convert", place, type=INDEX), values)
+    def _is_less_than_all(self, count: Expr) -> Expr:
+        return apply("compare-lt", count, const(_U32, self._n), type=ElementType.PRED)
+
+    def _find_digits(self, keys: Buffer, p: Expr, block: Block, read: Read) -> None:
+        """Of the elements of a block."""
+        b, (start, length) = self._builder, block
+        with b.loop(length, "k", LoopKind.VECTOR) as k:
+            values = [b.let(v, "value") for v in read(apply("add", start, k))]
+            b.store(keys, (k,), self._digit(self._key(values), p))
+
+    def _move(self, row: Expr, sides: tuple[Expr, Expr], keys: Buffer, block: Block) -> None:
+        """The elements of a block with these digits, to the places in that row of counters."""
+        b, (start, length), (source, target) = self._builder, block, sides
+        with b.loop(length, "k") as k:
+            place = self._next_place(row, b.load(keys, (k,)))
+            values = self._load(source, apply("add", start, k))
+            self._store(target, apply("convert", place, type=INDEX), values)
 
     @contextmanager
-    def _blocks(self) -> Iterator[tuple[Expr, Expr]]:
-        """A loop over blocks: the first element and the number of them."""
+    def _blocks(self, first: Expr, count: int) -> Iterator[Block]:
+        """A loop over so many blocks, the first of which has this number, as far as there are."""
         b = self._builder
-        with b.loop(-(-self._n // _BLOCK), "block") as block:
-            start = b.let(apply("multiply", block, index(_BLOCK)), "start")
+        left = apply("subtract", index(self._all_blocks), first)
+        with b.loop(apply("minimum", left, index(count)), "block") as block:
+            start = b.let(times(plus(first, block), BLOCK), "start")
             left = apply("subtract", index(self._n), start)
-            yield start, b.let(apply("minimum", left, index(_BLOCK)), "length")
+            yield start, b.let(apply("minimum", left, index(BLOCK)), "length")
 
     def _digit(self, key: Expr, p: Expr) -> Expr:
         word, width = self._radix.word, self._radix.width
@@ -128,10 +146,10 @@ class RadixSorter:
         digits = apply("shift-right-logical", key, shift)
         return apply("and", digits, const(word, self._radix.counters - 1))
 
-    def _next_place(self, p: Expr, digit: Expr) -> Expr:
+    def _next_place(self, row: Expr, digit: Expr) -> Expr:
         """The counter of a digit, which then counts one more."""
         b = self._builder
-        at = (p, b.let(apply("convert", digit, type=INDEX), "digit"))
+        at = (row, b.let(apply("convert", digit, type=INDEX), "digit"))
         place = b.let(b.load(self._counts, at), "place")
         b.store(self._counts, at, apply("add", place, const(_U32, 1)))
         return place

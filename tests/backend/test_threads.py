@@ -17,6 +17,12 @@ from ccodegen.support.errors import InputError
 from ccodegen.target import load
 
 ADD = "add { p = f32[] parameter(0)\n q = f32[] parameter(1)\n ROOT s = f32[] add(p, q) }\n"
+LESS = """less {{ a = f32[] parameter(0)
+    b = f32[] parameter(1)
+    p = s32[] parameter(2)
+    q = s32[] parameter(3)
+    ROOT c = pred[] compare(a, b), direction={} }}
+"""
 PROGRAMS = {
     "elementwise": """ENTRY e {
         x = f32[300007] parameter(0)
@@ -68,6 +74,18 @@ PROGRAMS = {
         x = s8[251,300] parameter(0)
         y = s8[300,192] parameter(1)
         ROOT r = s32[251,192] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    }""",
+    "sort": LESS.format("LT, type=TOTALORDER") + """ENTRY e {
+        x = f32[100003] parameter(0)
+        i = s32[100003] iota(), iota_dimension=0
+        ROOT r = (f32[100003], s32[100003]) sort(x, i), dimensions={0}, to_apply=less
+    }""",
+    "sort of numbers": LESS.format("GT") + """ENTRY e {
+        x = f32[100003] parameter(0)
+        n = s32[100003] convert(x)
+        y = f32[100003] convert(n)
+        i = s32[100003] iota(), iota_dimension=0
+        ROOT r = (f32[100003], s32[100003]) sort(y, i), dimensions={0}, to_apply=less
     }""",
     "batches": """ENTRY e {
         x = f32[5,70,90] parameter(0)

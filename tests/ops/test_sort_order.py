@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 import ccodegen.ops
+from ccodegen.backend.options import with_threads
 from ccodegen.hlo.text import parse
+from ccodegen.loop.text import to_text
+from ccodegen.ops import line_sort
 from ccodegen.ops.line_sort import Order, best_radix, line_sorter
 from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_sort import RadixSorter
 from ccodegen.ops.rank_sort import RankSorter
+from ccodegen.ops.sliced_radix_sort import SlicedRadixSorter
 from ccodegen.ops.sort_order import sort_keys
 from ccodegen.support.element_type import HLO_TYPES, ElementType
 from ccodegen.target import load
@@ -117,10 +121,30 @@ def test_floats_compared_as_numbers(element_type, comparator, n):
     three_ways.check(BY.format(element_type, comparator, n), numbers, strict=True)
 
 
+@pytest.mark.parametrize(
+    ("element_type", "comparator", "n"),
+    [("f32", CANONICAL, 301), ("bf16", PARTIAL, 601), ("s8", GREATER, 2100), ("u64", SWAPPED, 257)],
+)
+def test_sorts_by_digits_in_slices(element_type, comparator, n, monkeypatch):
+    monkeypatch.setattr(line_sort, "_LEAST_SHARED", 0)
+    target = with_threads(three_ways.plain_target(), 2)
+    text = BY.format(element_type, comparator, n)
+    built = three_ways.check(text, values(element_type, n), strict=True, target=target)
+    assert any("apart" in to_text(kernel) for kernel in built.program.kernels)
+
+
 def test_passes_over_digits_that_all_elements_share_are_left_out():
     x = np.random.default_rng(1).integers(70_000, 70_100, 300).astype(np.int32)
     three_ways.check(BY.format("s32", GREATER, 300), x, strict=True)
     three_ways.check(BY.format("s32", GREATER, 300), np.full(300, 7, np.int32), strict=True)
+
+
+def test_passes_over_slices_are_left_out_likewise(monkeypatch):
+    monkeypatch.setattr(line_sort, "_LEAST_SHARED", 0)
+    target = with_threads(three_ways.plain_target(), 2)
+    for x in (np.random.default_rng(1).integers(70_000, 70_100, 300), np.full(300, 7)):
+        text = BY.format("s32", GREATER, 300)
+        three_ways.check(text, x.astype(np.int32), strict=True, target=target)
 
 
 @pytest.mark.parametrize(
@@ -174,8 +198,8 @@ def test_comparators_without_keys(element_type, comparator):
     assert keys_of(element_type, comparator) == ()
 
 
-def sorter_of(n, bits, operands=1, target="x86-64"):
-    scope = Scope(None, (), (), target=load(target))
+def sorter_of(n, bits, operands=1, target="x86-64", threads=1):
+    scope = Scope(None, (), (), target=with_threads(load(target), threads))
     order = Order(lambda a, b: a[0], bits, (lambda values: values[0]) if bits else None)
     return type(line_sorter(scope, n, [ElementType.F32] * operands, order))
 
@@ -183,6 +207,9 @@ def sorter_of(n, bits, operands=1, target="x86-64"):
 def test_the_cheapest_sort_is_taken():
     assert sorter_of(16, 32) is RankSorter and sorter_of(50, 64, 2) is RankSorter
     assert sorter_of(1000, 32) is RadixSorter and sorter_of(1000, 8) is RadixSorter
+    assert sorter_of(10**5, 32) is RadixSorter
+    assert sorter_of(10**5, 32, threads=2) is SlicedRadixSorter
+    assert sorter_of(10**3, 32, threads=2) is RadixSorter
     assert sorter_of(1, 32) is MergeSorter
     assert sorter_of(1000, 0) is MergeSorter and sorter_of(1000, 65) is MergeSorter
     assert sorter_of(1000, 32, target="cortex-m4") is MergeSorter

@@ -31,7 +31,7 @@ RESERVED = frozenset(
     [
         *("and", "or", "true", "false"),
         *("for", "if", "else", "let", "local", "call"),
-        *("yield", "serial", "parallel", "vector", "lanes"),
+        *("yield", "serial", "parallel", "apart", "vector", "lanes"),
     ]
 )
 """Names that stand in quotes."""
