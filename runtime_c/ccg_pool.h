@@ -11,6 +11,7 @@
 #define CCG_POOL_H
 
 #include "ccg_base.h"
+#include "ccg_processor.h"
 #include "ccg_threads.h"
 
 #if defined(__GNUC__) && !defined(CCG_PLAIN) && (defined(__unix__) || defined(__APPLE__))
@@ -20,7 +21,8 @@
 #include <unistd.h>
 
 #define CCG_POOL_MOST 64 /* threads, the caller's included */
-#define CCG_POOL_LOOKS 1000 /* before a thread sleeps or yields: some 10 to 50 microseconds */
+#define CCG_POOL_LOOKS 1000 /* before the caller yields: some 10 to 50 microseconds */
+#define CCG_POOL_WATCH 4000 /* looks before a helper sleeps: waking it takes as long elsewhere */
 #define CCG_AT_UNLOAD __attribute__((destructor))
 
 #if defined(__i386__) || defined(__x86_64__)
@@ -51,6 +53,7 @@ typedef struct ccg_pool {
     size_t call;     /* how many calls have begun */
     ptrdiff_t left;  /* shares that are not done */
     ptrdiff_t begun; /* helpers that know their number */
+    int processor;   /* that the caller was on when the call began */
     int stop;
     pthread_mutex_t mutex; /* between looking at `call` and falling asleep */
     pthread_cond_t changed;
@@ -111,7 +114,7 @@ CCG_INLINE size_t ccg_pool_next_call(ccg_pool *pool, size_t seen)
 {
     size_t call = ccg_pool_call(pool);
     int look;
-    for (look = 0; look < CCG_POOL_LOOKS && call == seen; ++look) {
+    for (look = 0; look < CCG_POOL_WATCH && call == seen; ++look) {
         CCG_PAUSE();
         call = ccg_pool_call(pool);
     }
@@ -129,9 +132,11 @@ CCG_INLINE size_t ccg_pool_next_call(ccg_pool *pool, size_t seen)
 CCG_INLINE void *ccg_pool_help(void *owner)
 {
     ccg_pool *const pool = owner;
+    const ccg_processors own = ccg_own_processors();
     const ptrdiff_t thread = __atomic_add_fetch(&pool->begun, 1, __ATOMIC_RELAXED);
     size_t call = ccg_pool_next_call(pool, 0);
     while (!__atomic_load_n(&pool->stop, __ATOMIC_RELAXED)) {
+        ccg_leave_processor(__atomic_load_n(&pool->processor, __ATOMIC_RELAXED), &own);
         ccg_pool_work(pool, call, thread);
         call = ccg_pool_next_call(pool, call);
     }
@@ -144,6 +149,7 @@ CCG_INLINE size_t ccg_pool_begin(ccg_pool *pool, ptrdiff_t shares)
     const size_t call = ccg_pool_call(pool) + 1;
     ptrdiff_t n;
     pool->shares = shares;
+    __atomic_store_n(&pool->processor, ccg_this_processor(), __ATOMIC_RELAXED);
     __atomic_store_n(&pool->left, shares, __ATOMIC_RELAXED);
     for (n = 0; n <= pool->helpers; ++n) {
         const ptrdiff_t own = ccg_pool_first(pool, n + 1) - ccg_pool_first(pool, n);

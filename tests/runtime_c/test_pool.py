@@ -78,8 +78,10 @@ int main(void)
     [
         "gcc -O2",
         "clang -O2",
+        "gcc -O2 -D_GNU_SOURCE",
         "gcc -O2 -DCCG_PLAIN",
         "clang -O1 -g -fsanitize=thread",
+        "clang -O1 -g -fsanitize=thread -D_GNU_SOURCE",
         "gcc -O1 -g -fsanitize=address,undefined",
     ],
 )

@@ -1,0 +1,73 @@
+/* Which processor a thread runs on.
+
+   Some systems wake a thread on the processor of the one that wakes it, though another is idle, and
+   leave it there. Both then wait for each other. A thread that finds itself on the processor of
+   another leaves it to that one, for as long as it is not found on another again.
+
+   That takes functions which Linux has beside those of POSIX: nothing happens elsewhere, nor where
+   they were not asked for by _GNU_SOURCE before the first header. */
+#ifndef CCG_PROCESSOR_H
+#define CCG_PROCESSOR_H
+
+#include "ccg_base.h"
+
+#if defined(__linux__) && defined(_GNU_SOURCE) && defined(__GNUC__) && !defined(CCG_PLAIN)
+
+#include <sched.h>
+
+typedef cpu_set_t ccg_processors;
+
+/* Its number; negative where it is not known. */
+CCG_INLINE int ccg_this_processor(void)
+{
+    return sched_getcpu();
+}
+
+/* Those that this thread may run on; none where they are not known. */
+CCG_INLINE ccg_processors ccg_own_processors(void)
+{
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    if (sched_getaffinity(0, sizeof own, &own) != 0) {
+        CPU_ZERO(&own);
+    }
+    return own;
+}
+
+/* Has this thread run on others of its own processors, if it is on this one. */
+CCG_INLINE void ccg_leave_processor(int processor, const ccg_processors *own)
+{
+    cpu_set_t others;
+    if (processor < 0 || processor != sched_getcpu()) {
+        return;
+    }
+    others = *own;
+    CPU_CLR((size_t)processor, &others);
+    if (CPU_COUNT(&others) > 0) {
+        (void)sched_setaffinity(0, sizeof others, &others);
+    }
+}
+
+#else
+
+typedef int ccg_processors;
+
+CCG_INLINE int ccg_this_processor(void)
+{
+    return -1;
+}
+
+CCG_INLINE ccg_processors ccg_own_processors(void)
+{
+    return 0;
+}
+
+CCG_INLINE void ccg_leave_processor(int processor, const ccg_processors *own)
+{
+    (void)processor;
+    (void)own;
+}
+
+#endif
+
+#endif
