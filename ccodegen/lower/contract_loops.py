@@ -6,14 +6,15 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import linearize
+from ccodegen.lower.lanes import fold_into, join_lanes
 from ccodegen.lower.product import Product
-from ccodegen.lower.reduction import fold_into, join_lanes
 from ccodegen.lower.strides import stride_along
 
 Place: TypeAlias = tuple[Index, Index, Index]
@@ -220,7 +221,7 @@ def contract_in_lanes(product: Product) -> None:
             if extent % lanes:
                 rest = index(extent - extent % lanes), extent % lanes
                 _add_lanes(product, (batch, row, column, before), rest, sums)
-        total = builder.let(join_lanes(builder, sums, "add"), "sum")
+        total = builder.let(join_lanes(builder, sums, partial(apply, "add")), "sum")
         product.finish(batch, row, column, total)
 
 

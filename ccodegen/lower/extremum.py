@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.elements import Elements, either
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.reduction import Reduction, join_lanes
+from ccodegen.lower.lanes import filled, join_lanes
+from ccodegen.lower.reduction import Reduction
 from ccodegen.ops.creation import Constant, Iota
 from ccodegen.ops.extremum import extremum_operator
 from ccodegen.ops.movement import Broadcast
@@ -243,9 +245,7 @@ class _Search:
         """The join of lanes that begin with `initial` and take `step(offset, lane)` for every
         offset below `size`, for some of them twice; or from the end."""
         builder, count = self.builder, self.lanes
-        lanes = builder.local(initial.type, (count,), "lanes")
-        with builder.loop(count, "l", LoopKind.VECTOR) as lane:
-            builder.store(lanes, (lane,), initial)
+        lanes = filled(builder, initial, count)
 
         def turn(first: Expr) -> None:
             with builder.loop(count, "l", LoopKind.VECTOR) as lane:
@@ -260,7 +260,7 @@ class _Search:
             turn(apply("multiply", block, index(count)))
         if rest and not backwards:
             turn(index(size - count))
-        return builder.let(join_lanes(builder, lanes, operator), "joined")
+        return builder.let(join_lanes(builder, lanes, partial(apply, operator)), "joined")
 
 
 def _compare(direction: str, a: Expr, b: Expr) -> Expr:

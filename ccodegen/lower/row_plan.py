@@ -23,7 +23,7 @@ from ccodegen.lower.chunks import in_chunks
 from ccodegen.lower.extremum import LEAST_LANES, extremum_in_lanes, find_extremum
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.reduction import Reduction, reduce_in_lanes
+from ccodegen.lower.reduction import Reduction, is_extremum, reduce_in_lanes
 from ccodegen.ops.cost import is_dear
 from ccodegen.ops.fold import operator_name
 
@@ -233,7 +233,8 @@ def _reduced(work: Work, found: Pass, row: Index) -> Iterator[tuple[Reduction, V
         operator = find_extremum(first)
         yield first, extremum_in_lanes(work.elements, first, operator, row, lanes)
     else:
-        lanes = lanes // 2 if len(found) > 2 else lanes  # what each element takes needs registers
+        if len(found) > 2 or any(map(is_extremum, found)):
+            lanes //= 2  # what each element takes needs registers
         totals = reduce_in_lanes(work.elements, found, row, lanes)
         yield from ((r, (total,)) for r, total in zip(found, totals, strict=True))
 
