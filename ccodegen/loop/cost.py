@@ -10,6 +10,7 @@ from ccodegen.loop.ir import (
     Apply,
     Buffer,
     CallC,
+    Const,
     Expr,
     For,
     If,
@@ -61,7 +62,8 @@ class Cost:
 
 
 def cost(item: Kernel | Sequence[Stmt]) -> Cost:
-    """The cost of a kernel or of statements. A loop of unknown extent counts as 16 turns."""
+    """The cost of a kernel or of statements. A loop of computed extent counts as the turns that it
+    has at most, where a constant tells, else as 16."""
     body = item.body if isinstance(item, Kernel) else item
     return sum(map(_statement, body), Cost())
 
@@ -71,7 +73,7 @@ def _statement(statement: Stmt) -> Cost:
         case For(_, extent, body):
             if isinstance(extent, int):
                 return cost(body).times(extent)
-            return _expressions(extent) + cost(body).times(_UNKNOWN_TURNS)
+            return _expressions(extent) + cost(body).times(_most_turns(extent))
         case If(condition, then, orelse):
             return _expressions(condition) + cost(then).either(cost(orelse))
         case Let(_, value):
@@ -82,6 +84,14 @@ def _statement(statement: Stmt) -> Cost:
         case CallC():
             return _call(statement)
     return Cost()
+
+
+def _most_turns(extent: Expr) -> int:
+    match extent:
+        case Apply("minimum", arguments):
+            known = (a.value for a in arguments if isinstance(a, Const))
+            return int(min(known, default=_UNKNOWN_TURNS))
+    return _UNKNOWN_TURNS
 
 
 def _call(call: CallC) -> Cost:

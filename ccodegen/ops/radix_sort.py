@@ -138,7 +138,7 @@ class RadixSorter:
         with b.loop(apply("minimum", left, index(count)), "block") as block:
             start = b.let(times(plus(first, block), BLOCK), "start")
             left = apply("subtract", index(self._n), start)
-            yield start, b.let(apply("minimum", left, index(BLOCK)), "length")
+            yield start, apply("minimum", left, index(BLOCK))
 
     def _digit(self, key: Expr, p: Expr) -> Expr:
         word, width = self._radix.word, self._radix.width
