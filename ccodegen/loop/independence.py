@@ -175,7 +175,7 @@ class _Accesses:
         bounds = Affine(varying, index.constant).bounds(self.ranges)
         for var, limits in reversed(self.limits.items()):
             step = varying.get(var, 0)
-            if step > 0:  # the last turn of that loop, wherever it ends
+            if limits and step > 0:  # the last turn of that loop, wherever it ends
                 before = Affine({t: c for t, c in varying.items() if t != var}, index.constant)
                 ends = (self._reach(before + (limit - 1).scaled(step)).high for limit in limits)
                 return Interval(bounds.low, min(bounds.high, *ends))
