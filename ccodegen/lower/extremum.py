@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import Builder, apply, const, index
-from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, Index, Load, LoopKind
+from ccodegen.loop.builder import Builder, apply, compare, const, index, select
+from ccodegen.loop.ir import INDEX, Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.elements import Elements, either
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.lanes import filled, join_lanes
@@ -78,8 +78,8 @@ def extremum_in_lanes(
     if not elements.strict or not best.type.is_float:
         return values
     # Which zero and which NaN it is depends on the order.
-    is_zero = _compare("eq", best, const(best.type, 0.0))
-    unclear = apply("or", is_zero, _compare("ne", best, best))
+    is_zero = compare("eq", best, const(best.type, 0.0))
+    unclear = apply("or", is_zero, compare("ne", best, best))
     return either(
         elements.builder,
         unclear,
@@ -97,8 +97,8 @@ def keep_better(builder: Builder, operator: str, kept: Values, values: Values) -
     for before, now in zip(kept[1:], values[1:], strict=True):
         before = builder.let(before, "before")
         if value.type.is_float:  # the first NaN stays
-            now = builder.let(_select(_compare("eq", old, old), now, before), "now")
-        chosen = _select(_compare("eq", best, old), before, now)
+            now = builder.let(select(compare("eq", old, old), now, before), "now")
+        chosen = select(compare("eq", best, old), before, now)
         others.append(builder.let(chosen, "kept"))
     return (best, *others)
 
@@ -107,9 +107,9 @@ def _better(builder: Builder, operator: str, a: Expr, b: Expr) -> Expr:
     """The operator, but for the signs of zeros and NaNs: that is less work."""
     if not a.type.is_float:
         return apply(operator, a, b)
-    is_better = _compare("gt" if operator == "maximum" else "lt", a, b)
-    better = builder.let(_select(is_better, a, b), "better")
-    return _select(_compare("eq", a, a), better, a)
+    is_better = compare("gt" if operator == "maximum" else "lt", a, b)
+    better = builder.let(select(is_better, a, b), "better")
+    return select(compare("eq", a, a), better, a)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class _Search:
             at = builder.let(self._place(begin, block, first, Load(best), kept), "at")
             return tuple(self.element(n, at) for n in operands)
 
-        is_found = _compare("ge", Load(place), const(ElementType.S32, 0))
+        is_found = compare("ge", Load(place), const(ElementType.S32, 0))
         kept_others = either(builder, is_found, there, lambda: tuple(others))
         return (Load(best), *kept_others)
 
@@ -202,12 +202,12 @@ class _Search:
         builder = self.builder
         old = builder.let(Load(best), "old")
         new = builder.let(_better(builder, self.operator, old, found), "new")
-        is_better = _compare("ne", new, old)
+        is_better = compare("ne", new, old)
         if old.type.is_float:  # the first NaN stays
-            is_better = apply("and", is_better, _compare("eq", old, old))
+            is_better = apply("and", is_better, compare("eq", old, old))
         is_better = builder.let(is_better, "is_better")
         begin = apply("convert", start, type=place.type)
-        builder.store(place, (), _select(is_better, begin, Load(place)))
+        builder.store(place, (), select(is_better, begin, Load(place)))
         builder.store(best, (), new)
 
     def _search(self, start: Expr, size: int, wanted: Expr, kept: _Kept | None) -> Expr:
@@ -219,18 +219,18 @@ class _Search:
                 stored = kept and Load(kept.buffer, kept.at(place))
                 value = self.builder.let(stored or self.element(0, place), "value")
                 here = apply("convert", offset, type=so_far.type)
-                return _select(matches(value), here, so_far)
+                return select(matches(value), here, so_far)
 
             nowhere = const(ElementType.S32, size)
             return (self._in_lanes(size, nowhere, step, "minimum", backwards=True),)
 
         if not wanted.type.is_float:
-            return first(lambda value: _compare("eq", value, wanted))[0]
+            return first(lambda value: compare("eq", value, wanted))[0]
         (offset,) = either(
             self.builder,
-            _compare("eq", wanted, wanted),
-            lambda: first(lambda value: _compare("eq", value, wanted)),
-            lambda: first(lambda value: _compare("ne", value, value)),
+            compare("eq", wanted, wanted),
+            lambda: first(lambda value: compare("eq", value, wanted)),
+            lambda: first(lambda value: compare("ne", value, value)),
         )
         return offset
 
@@ -261,11 +261,3 @@ class _Search:
         if rest and not backwards:
             turn(index(size - count))
         return builder.let(join_lanes(builder, lanes, partial(apply, operator)), "joined")
-
-
-def _compare(direction: str, a: Expr, b: Expr) -> Expr:
-    return Apply(f"compare-{direction}", (a, b), ElementType.PRED)
-
-
-def _select(condition: Expr, a: Expr, b: Expr) -> Expr:
-    return Apply("select", (condition, a, b), a.type)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape, leaves
@@ -50,7 +52,7 @@ def _fused_pairs(fusion: Instruction, computation: Computation) -> tuple[tuple[i
         return ()
     outputs = computation.root.operands if computation.root.op == "tuple" else (computation.root,)
     (dimensions,) = shapes
-    moved = _read_elsewhere(computation, dimensions)
+    moved = read_elsewhere(computation.instructions, dimensions)
     pairs = []
     for number, parameter in enumerate(computation.parameters):
         for leaf, output in enumerate(outputs):
@@ -59,10 +61,13 @@ def _fused_pairs(fusion: Instruction, computation: Computation) -> tuple[tuple[i
     return tuple(pairs)
 
 
-def _read_elsewhere(computation: Computation, dimensions: tuple[int, ...]) -> set[Instruction]:
-    """What is read at another index than that of the output element being computed."""
+def read_elsewhere(
+    instructions: Sequence[Instruction], dimensions: tuple[int, ...]
+) -> set[Instruction]:
+    """What is read at another index than that of the output element being computed. The
+    instructions stand operands first."""
     moved: set[Instruction] = set()
-    for instruction in reversed(computation.instructions):
+    for instruction in reversed(instructions):
         straight = instruction.op == "tuple" or (
             opdef.get(instruction.op).elementwise
             and instruction.array_shape.dimensions == dimensions

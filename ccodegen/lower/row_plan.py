@@ -21,6 +21,7 @@ from ccodegen.loop.linear import delinearize
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.chunks import in_chunks
 from ccodegen.lower.extremum import LEAST_LANES, extremum_in_lanes, find_extremum
+from ccodegen.lower.in_place import read_elsewhere
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction, is_extremum, reduce_in_lanes
@@ -155,7 +156,8 @@ def _housed(
     inputs = {b for buffers in work.job.inputs.values() for b in buffers}
     if len(outputs) != 1 or outputs[0].buffer in inputs:
         return {}
-    moved = _read_elsewhere(work.job.fused, whole)
+    after = [i for i in work.job.fused if i.op != "reduce"]  # those are done before
+    moved = read_elsewhere(after, whole)
     for instruction in work.job.fused:
         same_type = instruction in kept and (
             instruction.array_shape.element_type is outputs[0].shape.element_type
@@ -163,20 +165,6 @@ def _housed(
         if same_type and instruction not in moved:
             return {instruction: outputs[0]}
     return {}
-
-
-def _read_elsewhere(
-    fused: tuple[Instruction, ...], whole: tuple[int, ...]
-) -> set[Instruction]:
-    """What outputs read at another index than their own. Reduces are done before."""
-    moved: set[Instruction] = set()
-    for instruction in reversed(fused):
-        straight = opdef.get(instruction.op).elementwise and (
-            instruction.array_shape.dimensions == whole
-        )
-        if instruction.op != "reduce" and (not straight or instruction in moved):
-            moved.update(instruction.operands)
-    return moved
 
 
 def _in_output(work: Work, output: Output) -> Place:
