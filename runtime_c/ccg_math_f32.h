@@ -75,16 +75,32 @@ CCG_INLINE float ccg_exp_f32(float x)
     return ccg_exp_shifted_f32(x, 0);
 }
 
-/* exp(x) for x <= 40, the same bits: 2^64 times as much has no denormals, so that the exponent can
-   be added to that of a polynomial. x - x keeps NaN, which an exponent added may make a number.
-   At most 0.9 (strict 1.17) ulp. */
+/* The same in a term less, within 1.1 ulp before it is rounded. */
+CCG_INLINE float ccg_exp_short_f32(float r)
+{
+    float p = 0x1.0ebc68p-7f;
+    p = ccg_fma_f32(p, r, 0x1.573b7cp-5f);
+    p = ccg_fma_f32(p, r, 0x1.555d42p-3f);
+    p = ccg_fma_f32(p, r, 0x1.fffdc2p-2f);
+    p = ccg_fma_f32(p, r, 0x1.ffffeep-1f);
+    return ccg_fma_f32(p, r, 1.0f);
+}
+
+/* exp(x) for x <= 40, as of weights: with FMA a term less, and without the bits of ccg_exp_f32. 2^64
+   times as much has no denormals, so that the exponent can be added to that of a polynomial. x - x
+   keeps NaN, which an exponent added may make a number. At most 1.9 (strict 1.17) ulp. */
 CCG_INLINE float ccg_decay_f32(float x)
 {
     CCG_LIMIT(float, low, -105.0f);
     const float rounder = ccg_rounder_f32(64);
     float limited = x < low ? low : x;
     float sum = ccg_fma_f32(limited, CCG_LOG2_E_F32, rounder);
-    float p = ccg_exp_small_f32(ccg_exp_rest_f32(limited, sum - rounder));
+    float rest = ccg_exp_rest_f32(limited, sum - rounder);
+#if defined(CCG_HAS_FMA_F32)
+    float p = ccg_exp_short_f32(rest);
+#else
+    float p = ccg_exp_small_f32(rest);
+#endif
     float raised = ccg_f32_bits(ccg_bits_f32(p) + (ccg_bits_f32(sum) << 23));
     return ccg_fma_f32(raised, 0x1p-64f, limited - limited);
 }

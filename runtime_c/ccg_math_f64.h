@@ -66,7 +66,7 @@ CCG_INLINE double ccg_exp_f64(double x)
     return ccg_exp_shifted_f64(x, 0);
 }
 
-/* exp(x) for x <= 300, the same bits; see ccg_decay_f32. At most 1.0 ulp. */
+/* exp(x) for x <= 300, the same bits as ccg_exp_f64; else see ccg_decay_f32. At most 1.0 ulp. */
 CCG_INLINE double ccg_decay_f64(double x)
 {
     CCG_LIMIT(double, low, -747.0);
