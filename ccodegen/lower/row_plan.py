@@ -18,20 +18,17 @@ from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import delinearize
-from ccodegen.loop.neutral import neutral
 from ccodegen.lower.chunks import in_chunks
-from ccodegen.lower.extremum import LEAST_LANES, extremum_in_lanes, find_extremum
+from ccodegen.lower.extremum import extremum_in_lanes, find_extremum
 from ccodegen.lower.in_place import read_elsewhere
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.reduction import Reduction, is_extremum, reduce_in_lanes
-from ccodegen.ops.cost import is_dear
-from ccodegen.ops.fold import operator_name
+from ccodegen.lower.reduction import Reduction, reduce_in_lanes
+from ccodegen.lower.row_lanes import is_kept, lane_count, streams
 
 Pass: TypeAlias = tuple[Reduction, ...]
 Place: TypeAlias = Callable[[Index], Load]  # of an element that is kept, by its index
 
-_VECTORS_OF_LANES = 4
 _MOST_TOGETHER = 4
 
 
@@ -121,16 +118,12 @@ def _computed_twice(work: Work, passes: list[Pass]) -> set[Instruction]:
         through = readers.get(instruction, set())
         if instruction.op == "reduce":
             through = {number[instruction]}
-        elif _is_kept(instruction, whole) and len(through) > 1:
+        elif is_kept(instruction, whole) and len(through) > 1:
             twice.add(instruction)
             through = {instruction}
         for operand in instruction.operands:
             readers.setdefault(operand, set()).update(through)
     return twice
-
-
-def _is_kept(instruction: Instruction, whole: tuple[int, ...]) -> bool:
-    return is_dear(instruction) and instruction.array_shape.dimensions == whole
 
 
 @contextmanager
@@ -221,33 +214,9 @@ def _reduced(work: Work, found: Pass, row: Index) -> Iterator[tuple[Reduction, V
         operator = find_extremum(first)
         yield first, extremum_in_lanes(work.elements, first, operator, row, lanes)
     else:
-        if len(found) > 2 or any(map(is_extremum, found)):
-            lanes //= 2  # what each element takes needs registers
-        totals = reduce_in_lanes(work.elements, found, row, lanes)
+        count, lanes = streams(work, found)
+        totals = reduce_in_lanes(work.elements, found, row, lanes, count)
         yield from ((r, (total,)) for r, total in zip(found, totals, strict=True))
-
-
-def lane_count(work: Work, reduction: Reduction) -> int:
-    """How many accumulators pay: 1 for combiners that we do not know, and for those whose order
-    counts in strict mode."""
-    if not reduction.reduced or reduction.reduced[-1] != len(reduction.dimensions) - 1:
-        return 1
-    vector_elements = work.job.target.machine.vector_elements(reduction.types[0].bytes)
-    if vector_elements == 1 or not _any_order(work, reduction):
-        return 1
-    least = 4 if len(reduction.inputs) == 1 else LEAST_LANES
-    lanes = max(_VECTORS_OF_LANES * vector_elements, least)
-    while lanes > 1 and lanes * 2 > reduction.dimensions[-1]:
-        lanes //= 2
-    return lanes if lanes >= least else 1  # fewer are no gain
-
-
-def _any_order(work: Work, reduction: Reduction) -> bool:
-    """Whether we may combine elements in any order, and know how."""
-    if len(reduction.inputs) > 1:
-        return bool(find_extremum(reduction))
-    operator = operator_name(reduction.attributes.to_apply)
-    return not work.job.strict and neutral(operator, reduction.types[0]) is not None
 
 
 def row_outputs_fit(outputs: tuple[Output, ...], all_reductions: tuple[Reduction, ...]) -> bool:

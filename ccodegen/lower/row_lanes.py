@@ -1,0 +1,63 @@
+"""How many accumulators the reduces of rows take side by side, and from how many places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.neutral import neutral
+from ccodegen.lower.extremum import LEAST_LANES, find_extremum
+from ccodegen.lower.job import Work
+from ccodegen.lower.reduction import Reduction, is_extremum
+from ccodegen.ops.cost import is_dear
+from ccodegen.ops.fold import operator_name
+
+_VECTORS_OF_LANES = 4
+_STREAMS = 8
+_FAR = 1 << 23  # bytes of a row that caches do not keep
+
+
+def lane_count(work: Work, reduction: Reduction) -> int:
+    """How many accumulators pay: 1 for combiners that we do not know, and for those whose order
+    counts in strict mode."""
+    if not reduction.reduced or reduction.reduced[-1] != len(reduction.dimensions) - 1:
+        return 1
+    vector_elements = work.job.target.machine.vector_elements(reduction.types[0].bytes)
+    if vector_elements == 1 or not _any_order(work, reduction):
+        return 1
+    least = 4 if len(reduction.inputs) == 1 else LEAST_LANES
+    lanes = max(_VECTORS_OF_LANES * vector_elements, least)
+    while lanes > 1 and lanes * 2 > reduction.dimensions[-1]:
+        lanes //= 2
+    return lanes if lanes >= least else 1  # fewer are no gain
+
+
+def _any_order(work: Work, reduction: Reduction) -> bool:
+    """Whether we may combine elements in any order, and know how."""
+    if len(reduction.inputs) > 1:
+        return bool(find_extremum(reduction))
+    operator = operator_name(reduction.attributes.to_apply)
+    return not work.job.strict and neutral(operator, reduction.types[0]) is not None
+
+
+def is_kept(instruction: Instruction, whole: tuple[int, ...]) -> bool:
+    """Whether an element of such an array costs so much that it is kept rather than computed
+    twice."""
+    return is_dear(instruction) and instruction.array_shape.dimensions == whole
+
+
+def streams(work: Work, found: Sequence[Reduction]) -> tuple[int, int]:
+    """At how many places reduces of one pass read so much of their operand at once, and with how
+    many lanes each: memory gives up to twice as much so, if computing does not take longer.
+    """
+    first = found[0]
+    lanes = lane_count(work, first)
+    accumulators = sum(3 if is_extremum(r) else 1 for r in found)
+    registers = work.job.target.machine.vector_registers // accumulators
+    is_near = first.dimensions[-1] * first.types[0].bytes < _FAR
+    count = 1
+    if not is_near and not any(is_kept(i, first.dimensions) for i in work.job.fused):
+        count = min(_STREAMS, 1 << max(registers // 2, 1).bit_length() - 1)
+    if accumulators > 2 or count * _VECTORS_OF_LANES > registers:
+        lanes //= 2  # what each element takes needs registers
+    return count, lanes

@@ -1,0 +1,62 @@
+"""Rows longer than caches are read at several places at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ccodegen
+from ccodegen.lower import row_lanes
+from tests.three_ways import check
+
+NEUTRAL = {"add": "0", "maximum": "-inf", "multiply": "1", "minimum": "inf"}
+
+
+def program(t: str, dimensions: str, kept: str, reduced: str, *operators: str) -> str:
+    combiners = (
+        f"{o} {{ a = {t}[] parameter(0)  b = {t}[] parameter(1)  ROOT c = {t}[] {o}(a, b) }}\n"
+        for o in operators
+    )
+    reduces = (
+        f"i{o} = {t}[] constant({NEUTRAL[o] if t[0] == 'f' else 0})"
+        f"  r{o} = {t}[{kept}] reduce(x, i{o}), dimensions={{{reduced}}}, to_apply={o}\n"
+        for o in operators
+    )
+    results = ", ".join(f"r{o}" for o in operators)
+    shape = ", ".join(f"{t}[{kept}]" for _ in operators)
+    return (
+        f"HloModule m\n{''.join(combiners)}ENTRY e {{ x = {t}[{dimensions}] parameter(0)\n"
+        f"{''.join(reduces)}ROOT r = ({shape}) tuple({results}) }}"
+    )
+
+
+@pytest.mark.parametrize("t", ["f32", "f64", "s32"])
+@pytest.mark.parametrize(
+    ("dimensions", "kept", "reduced"),
+    [("5003", "", "0"), ("3,4096", "3", "1"), ("2,3,2,4099", "2,2", "1,3")],
+)
+@pytest.mark.parametrize(
+    "operators", [("add",), ("maximum",), ("add", "maximum"), ("add", "multiply", "minimum")]
+)
+def test_parts_of_a_row_make_the_whole(
+    monkeypatch: pytest.MonkeyPatch,
+    operators: tuple[str, ...],
+    dimensions: str,
+    kept: str,
+    reduced: str,
+    t: str,
+) -> None:
+    monkeypatch.setattr(row_lanes, "_FAR", 1 << 12)
+    shape = tuple(map(int, dimensions.split(",")))
+    x = np.random.default_rng(1).uniform(0.5, 1.5, shape)
+    x = x.astype(np.float64 if t == "f64" else np.float32) if t != "s32" else (x * 9).astype("i4")
+    check(program(t, dimensions, kept, reduced, *operators), x)
+
+
+def test_a_row_longer_than_caches() -> None:
+    x = np.random.default_rng(2).uniform(-1, 1, (1 << 22) + 7).astype(np.float32)
+    x[-1] = 3
+    text = program("f32", str(x.size), "", "0", "add", "maximum")
+    total, most = ccodegen.compile(text)(x)
+    assert abs(float(total) - x.sum(dtype=np.float64)) < 0.05
+    assert most == 3
