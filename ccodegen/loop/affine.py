@@ -38,6 +38,8 @@ class Affine:
         return self + (-other if isinstance(other, int) else other.scaled(-1))
 
     def scaled(self, factor: int) -> Affine:
+        if factor == 1:
+            return self
         if factor == 0:
             return Affine()
         terms = {term: c * factor for term, c in self.terms.items()}
@@ -71,17 +73,19 @@ class Affine:
 @functools.lru_cache(maxsize=4096)
 def affine(expr: Expr) -> Affine:
     """An INDEX expression taken apart; what is no sum is one term."""
-    match expr:
-        case Const(_, value):
-            return Affine({}, int(value))
-        case Apply("add", (a, b)):
-            return affine(a) + affine(b)
-        case Apply("subtract", (a, b)):
-            return affine(a) - affine(b)
-        case Apply("negate", (a,)):
-            return affine(a).scaled(-1)
-        case Apply("multiply", (a, b)):
-            return _product(affine(a), affine(b))
+    if isinstance(expr, Const):
+        return Affine({}, int(expr.value))
+    if not isinstance(expr, Apply):
+        return term(expr)
+    match expr.operator:
+        case "add":
+            return affine(expr.arguments[0]) + affine(expr.arguments[1])
+        case "subtract":
+            return affine(expr.arguments[0]) - affine(expr.arguments[1])
+        case "negate":
+            return affine(expr.arguments[0]).scaled(-1)
+        case "multiply":
+            return _product(*map(affine, expr.arguments))
     return term(expr)
 
 
