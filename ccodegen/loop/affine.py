@@ -101,7 +101,7 @@ def divmod_affine(dividend: Affine, divisor: int, ranges: Ranges) -> tuple[Affin
     """
     terms = dividend.terms.items()
     whole = Affine({t: c // divisor for t, c in terms if c % divisor == 0})
-    rest = dividend - whole.scaled(divisor)
+    rest = Affine({t: c for t, c in terms if c % divisor}, dividend.constant)
     reach = rest.bounds(ranges)
     if rest.terms and reach.low < -_NEAR:
         return _divided(dividend, divisor), _remaining(dividend, divisor)

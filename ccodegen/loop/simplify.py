@@ -83,10 +83,11 @@ class Simplifier:
 
     def _sum(self, expr: Apply) -> Expr:
         """Of a sum as a whole: sums in it are parts that nobody sees."""
-        old = affine(expr)
-        total = Affine({}, old.constant)
+        total = old = affine(expr)
         for part, coefficient in old.terms.items():
-            total += affine(self(part)).scaled(coefficient)
+            simple = self(part)
+            if simple is not part:
+                total += (affine(simple) - term(part)).scaled(coefficient)
         return self._point_or(recombined(total, self.ranges).expr)
 
     def _applied(self, expr: Apply) -> Expr:
