@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ccodegen.loop.builder import Builder, apply, const
-from ccodegen.loop.ir import Buffer
 from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
-from ccodegen.ops.radix_sort import Radix, RadixSorter
+from ccodegen.ops.radix_sort import KeyedLine, Radix, RadixSorter
 from ccodegen.ops.rank_sort import RankSorter
 from ccodegen.ops.sliced_radix_sort import SlicedRadixSorter
 from ccodegen.support.decisions import decided
@@ -93,19 +92,17 @@ def line_sorter(
         return merge
     sorter: LineSorter = RankSorter(builder, n, radix.word, order.key)
     if min(costs) == costs[2]:
-        sorter = _radix_sorter(scope, n, lines, order.key, radix)
+        sorter = _radix_sorter(scope, KeyedLine(n, lines, order.key, radix))
     if order.unordered is None:
         return sorter
     return GuardedSorter(builder, n, order.unordered, sorter, merge)
 
 
-def _radix_sorter(
-    scope: NestScope, n: int, lines: Sequence[Buffer], key: Key, radix: Radix
-) -> LineSorter:
+def _radix_sorter(scope: NestScope, line: KeyedLine) -> LineSorter:
     threads = scope.target.machine.threads
-    if threads == 1 or radix_cost(radix, n, len(lines)) < _LEAST_SHARED:
-        return RadixSorter(scope, n, lines, key, radix)
-    return SlicedRadixSorter(scope, n, lines, key, radix, _SLICES * threads)
+    if threads == 1 or radix_cost(line.radix, line.n, len(line.buffers)) < _LEAST_SHARED:
+        return RadixSorter(scope, line)
+    return SlicedRadixSorter(scope, line, _SLICES * threads)
 
 
 def merge_cost(n: int) -> float:

@@ -48,26 +48,31 @@ class Radix:
         return 1 << self.width
 
 
-class RadixSorter:
-    """Emits the sort of one line of `n` elements. `lines`: scratch memory [2, n] for each value.
+@dataclass(frozen=True)
+class KeyedLine:
+    """A line of `n` elements to sort. `buffers`: scratch memory [2, n] for each value.
 
     `key(values)`: of type radix.word and below 2 ** radix.bits, the same each time.
     """
 
-    def __init__(
-        self,
-        scope: NestScope,
-        n: int,
-        lines: Sequence[Buffer],
-        key: Key,
-        radix: Radix,
-        rows: int = 0,
-    ) -> None:
+    n: int
+    buffers: Sequence[Buffer]
+    key: Key
+    radix: Radix
+
+    @property
+    def blocks(self) -> int:
+        return -(-self.n // BLOCK)
+
+
+class RadixSorter:
+    """Emits the sort of one line."""
+
+    def __init__(self, scope: NestScope, line: KeyedLine, rows: int = 0) -> None:
         """`rows`: of counters; one for each pass if it is not said."""
         self._builder: Builder = scope.builder
-        self._n, self._lines, self._key, self._radix = n, lines, key, radix
-        self._all_blocks = -(-n // BLOCK)
-        self._counts = scope.scratch(_U32, (rows or radix.passes, radix.counters))
+        self._line, self._radix = line, line.radix
+        self._counts = scope.scratch(_U32, (rows or line.radix.passes, line.radix.counters))
 
     def sort(self, read: Read, write: Write, kept: int) -> None:
         b = self._builder
@@ -77,7 +82,7 @@ class RadixSorter:
         with b.loop(self._radix.passes, "p") as p, b.when(self._digits_differ(p)):
             source = b.let(b.load(side), "from")
             target = b.let(apply("subtract", index(1), source), "to")
-            with self._blocks(index(0), self._all_blocks) as block:
+            with self._blocks(index(0), self._line.blocks) as block:
                 self._find_digits(keys, p, block, functools.partial(self._load, source))
                 self._move(p, (source, target), keys, block)
             b.store(side, (), target)
@@ -89,12 +94,12 @@ class RadixSorter:
         b, passes = self._builder, range(self._radix.passes)
         with b.loops((self._radix.passes, self._radix.counters), "d") as at:
             b.store(self._counts, at, const(_U32, 0))
-        with self._blocks(index(0), self._all_blocks) as (start, length):
+        with self._blocks(index(0), self._line.blocks) as (start, length):
             with b.loop(length, "k", LoopKind.VECTOR) as k:
                 place = apply("add", start, k)
                 values = [b.let(v, "value") for v in read(place)]
                 self._store(index(0), place, values)
-                b.store(keys, (k,), self._key(values))
+                b.store(keys, (k,), self._line.key(values))
             with b.loop(length, "k") as k:
                 key = b.let(b.load(keys, (k,)), "key")
                 for number in passes:
@@ -113,14 +118,14 @@ class RadixSorter:
         return self._is_less_than_all(b.load(largest))
 
     def _is_less_than_all(self, count: Expr) -> Expr:
-        return apply("compare-lt", count, const(_U32, self._n), type=ElementType.PRED)
+        return apply("compare-lt", count, const(_U32, self._line.n), type=ElementType.PRED)
 
     def _find_digits(self, keys: Buffer, p: Expr, block: Block, read: Read) -> None:
         """Of the elements of a block."""
         b, (start, length) = self._builder, block
         with b.loop(length, "k", LoopKind.VECTOR) as k:
             values = [b.let(v, "value") for v in read(apply("add", start, k))]
-            b.store(keys, (k,), self._digit(self._key(values), p))
+            b.store(keys, (k,), self._digit(self._line.key(values), p))
 
     def _move(self, row: Expr, sides: tuple[Expr, Expr], keys: Buffer, block: Block) -> None:
         """The elements of a block with these digits, to the places in that row of counters."""
@@ -134,10 +139,10 @@ class RadixSorter:
     def _blocks(self, first: Expr, count: int) -> Iterator[Block]:
         """A loop over so many blocks, the first of which has this number, as far as there are."""
         b = self._builder
-        left = apply("subtract", index(self._all_blocks), first)
+        left = apply("subtract", index(self._line.blocks), first)
         with b.loop(apply("minimum", left, index(count)), "block") as block:
             start = b.let(times(plus(first, block), BLOCK), "start")
-            left = apply("subtract", index(self._n), start)
+            left = apply("subtract", index(self._line.n), start)
             yield start, apply("minimum", left, index(BLOCK))
 
     def _digit(self, key: Expr, p: Expr) -> Expr:
@@ -155,8 +160,8 @@ class RadixSorter:
         return place
 
     def _load(self, side: Expr, at: Expr) -> list[Expr]:
-        return [self._builder.load(line, (side, at)) for line in self._lines]
+        return [self._builder.load(buffer, (side, at)) for buffer in self._line.buffers]
 
     def _store(self, side: Expr, at: Expr, values: Values) -> None:
-        for line, value in zip(self._lines, values, strict=True):
-            self._builder.store(line, (side, at), value)
+        for buffer, value in zip(self._line.buffers, values, strict=True):
+            self._builder.store(buffer, (side, at), value)

@@ -8,36 +8,27 @@ their elements independently, and to the places that one thread would find.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, LoopKind
 from ccodegen.ops.index import less, minus, plus, times
-from ccodegen.ops.line_sorter import Key, Read, Values, Write
+from ccodegen.ops.line_sorter import Read, Values, Write
 from ccodegen.ops.lowering import NestScope
-from ccodegen.ops.radix_sort import BLOCK, Block, Radix, RadixSorter
+from ccodegen.ops.radix_sort import BLOCK, Block, KeyedLine, RadixSorter
 from ccodegen.support.element_type import ElementType
 
 _U32 = ElementType.U32
 
 
 class SlicedRadixSorter(RadixSorter):
-    """Emits the sort of one line of `n` elements in `slices` slices, or fewer."""
+    """Emits the sort of one line in `slices` slices, or fewer."""
 
-    def __init__(
-        self,
-        scope: NestScope,
-        n: int,
-        lines: Sequence[Buffer],
-        key: Key,
-        radix: Radix,
-        slices: int,
-    ) -> None:
-        blocks = -(-n // BLOCK)
-        self._blocks_each = -(-blocks // slices)
-        self._slices = -(-blocks // self._blocks_each)
-        super().__init__(scope, n, lines, key, radix, self._slices)
+    def __init__(self, scope: NestScope, line: KeyedLine, slices: int) -> None:
+        self._blocks_each = -(-line.blocks // slices)
+        self._slices = -(-line.blocks // self._blocks_each)
+        super().__init__(scope, line, self._slices)
 
     def sort(self, read: Read, write: Write, kept: int) -> None:
         b, last = self._builder, self._radix.passes - 1
