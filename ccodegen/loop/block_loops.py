@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import vector_kind
+from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
     INDEX,
     Alloc,
-    Apply,
     Buffer,
     Const,
     Expr,
@@ -31,7 +31,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.parts import operands, parts
+from ccodegen.loop.parts import parts
 from ccodegen.loop.rebuild import Body, rebuild, rebuild_expr, written_buffers
 from ccodegen.loop.rename import renamed, stem
 
@@ -128,22 +128,11 @@ def _loads(body: Body) -> Iterator[Load]:
     """What is read in any case: not the arms of a select, nor what depends on names bound here."""
     bound: set[Expr] = set()
     for statement in body:
-        match statement:
-            case Let(var, value):
-                yield from _unconditional(value, bound)
-                bound.add(var)
-            case Store(_, _, value):
-                yield from _unconditional(value, bound)
-
-
-def _unconditional(expr: Expr, bound: set[Expr]) -> Iterator[Load]:
-    if isinstance(expr, Load) and not any(t in bound for i in expr.indices for t in parts(i)):
-        yield expr
-    inside = operands(expr)
-    if isinstance(expr, Apply) and expr.operator in ("select", "and", "or"):
-        inside = inside[:1]
-    for part in inside:
-        yield from _unconditional(part, bound)
+        for expr in reversed(list(computed(statement))):
+            if isinstance(expr, Load) and bound.isdisjoint(parts(*expr.indices)):
+                yield expr
+        if isinstance(statement, Let):
+            bound.add(statement.var)
 
 
 @dataclass(frozen=True)

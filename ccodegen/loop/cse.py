@@ -55,7 +55,7 @@ def _slow(statement: Stmt) -> Iterator[Apply]:
 
 
 def computed(statement: Stmt) -> Iterator[Expr]:
-    """The parts of a statement's expressions that are evaluated in any case."""
+    """The parts of a statement's expressions that are evaluated in any case, the last first."""
     match statement:
         case Let(_, value) | If(value):
             pending = [value]

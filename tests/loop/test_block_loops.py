@@ -91,3 +91,13 @@ def test_a_square_matrix_and_its_transpose() -> None:
   t = f32[200,200] transpose(x), dimensions={1,0}
   ROOT r = f32[200,200] add(x, t)
 }""")
+
+
+def test_what_an_operator_of_integers_reads() -> None:
+    """Only of conditions may it skip an operand."""
+    assert blocks("""ENTRY e {
+  x = s32[140,70] parameter(0)
+  y = s32[70,140] parameter(1)
+  t = s32[70,140] transpose(x), dimensions={1,0}
+  ROOT r = s32[70,140] and(y, t)
+}""")
