@@ -53,7 +53,6 @@ class Loader(contextlib.ExitStack):
 
     def add(self, kernel: Kernel) -> None:
         self._printer.add(kernel)
-        self._library.go_on()
 
     def load(self, program: Program, options: Options) -> HostExecutable:
         """`options`: those given before, but for what is to be known of the program only now."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
@@ -14,7 +15,6 @@ from ccodegen.backend.toolchain import (
     CompilerRun,
     blame,
     build_key,
-    finish_all,
     object_command,
     runtime_files,
 )
@@ -35,12 +35,14 @@ class Library:
         self._compiler = find_compiler(target)
         self._flags = target.compile_flags(strict)
         self._built_by = build_key(self._compiler, target, strict)
+        self._beside = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1))
         self._runs: dict[Unit, CompilerRun] = {}
+        self._results: dict[Unit, Future[None]] = {}
         self._objects: dict[Unit, Path] = {}
         self.folder = tempfile.TemporaryDirectory(prefix="ccodegen-")
 
     def add(self, unit: Unit) -> None:
-        """Compiles a unit, now or as soon as a processor is free (see `go_on`)."""
+        """Compiles a unit, as soon as a processor is free."""
         found = self._cache.find(self._key(unit)) if self._cache else None
         if found is not None:
             self._objects[unit] = found
@@ -51,18 +53,9 @@ class Library:
             if not self._place(name).exists():
                 self._place(name).write_text(text, encoding="utf-8")
         self._objects[unit] = source.with_suffix(".o")
-        self._runs[unit] = CompilerRun(
-            object_command(self._compiler, self._flags, source, unit.hot)
-        )
-        self.go_on()
-
-    def go_on(self) -> None:
-        """Starts compilers for which there are processors, one of them being the caller's."""
-        waiting = [run for run in self._runs.values() if not run.is_started]
-        running = sum(run.is_running for run in self._runs.values())
-        free = (os.cpu_count() or 1) - 1 - running
-        for run in waiting[: max(0, free)]:
-            run.start()
+        command = object_command(self._compiler, self._flags, source, unit.hot)
+        self._runs[unit] = CompilerRun(command)
+        self._results[unit] = self._beside.submit(self._runs[unit].finish)
 
     def link(self, units: Sequence[Unit]) -> Path:
         """The library of units that have been added; waits for their compilers.
@@ -70,18 +63,21 @@ class Library:
         Raises InternalError for units that do not compile, InputError for a compiler that compiles
         nothing, or a header of the user's that may be the reason.
         """
-        runs = {unit: run for unit, run in self._runs.items() if unit in units}
-        # What takes longest begins first, after what has begun.
-        order = sorted(runs, key=lambda unit: (not runs[unit].is_running, -len(unit.text)))
+        needed = [unit for unit in units if unit in self._runs]
         with blame(self._compiler, self._flags):
-            finish_all([runs[unit] for unit in order])
-        for unit in runs if self._cache else ():
+            for unit in sorted(needed, key=lambda unit: -len(unit.text)):
+                if self._results[unit].cancel():  # not begun: this processor is free now
+                    self._runs[unit].finish()
+            for unit in needed:
+                if not self._results[unit].cancelled():
+                    self._results[unit].result()
+        for unit in needed if self._cache else ():
             self._keep(unit)
         library = self._place("library.so")
         objects = [str(self._objects[unit]) for unit in units]
         pool = ["-pthread"] if "ccg_pool.h" in runtime_files(units) else []
         link = [*self._compiler.words, "-shared", *self._flags, *objects, "-o", str(library)]
-        finish_all([CompilerRun([*link, *self._target.compiler.link_flags, *pool])])
+        CompilerRun([*link, *self._target.compiler.link_flags, *pool]).finish()
         return library
 
     def __enter__(self) -> Library:
@@ -93,8 +89,11 @@ class Library:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        for result in self._results.values():
+            result.cancel()
         for run in self._runs.values():
             run.stop()
+        self._beside.shutdown()
 
     def _key(self, unit: Unit) -> str:
         """The C, the runtime's files it includes, and what compiles it."""

@@ -80,42 +80,27 @@ def _works(compiler: CompilerCommand, flags: Sequence[str]) -> bool:
 
 
 class CompilerRun:
-    """One run of a compiler, which takes place beside the caller once it is started."""
+    """One run of a compiler, which another thread may stop."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
         self._process: subprocess.Popen[str] | None = None
 
-    def start(self) -> None:
-        """Does nothing to a run that is started."""
-        if self._process is None:
-            both = subprocess.STDOUT
-            self._process = subprocess.Popen(
-                self._command, stdout=subprocess.PIPE, stderr=both, text=True, errors="replace"
-            )
-
-    @property
-    def is_started(self) -> bool:
-        return self._process is not None
-
-    @property
-    def is_running(self) -> bool:
-        return self._process is not None and self._process.poll() is None
-
     def finish(self) -> None:
-        """Starts the run and waits for it. Raises InternalError with the command and its first
-        lines if it fails; InputError where the header of a user's C function may be the reason."""
-        self.start()
-        assert self._process is not None
+        """Runs it. Raises InternalError with the command and its first lines if it fails;
+        InputError where the header of a user's C function may be the reason."""
+        both = subprocess.STDOUT
+        self._process = subprocess.Popen(
+            self._command, stdout=subprocess.PIPE, stderr=both, text=True, errors="replace"
+        )
         said, _ = self._process.communicate()
         if self._process.returncode:
             raise _failure(self._command, said)
 
     def stop(self) -> None:
-        """Ends it, wherever it is."""
+        """Ends it, wherever it is; does nothing before it has begun."""
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
-            self._process.communicate()
 
 
 def finish_all(runs: Sequence[CompilerRun]) -> None:

@@ -260,14 +260,13 @@ def test_cc_chooses_the_compiler(compiler: str, monkeypatch: pytest.MonkeyPatch)
 def test_equal_units_are_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CCODEGEN_CACHE_DIR", str(tmp_path))
     started: list[list[str]] = []
-    real = toolchain.CompilerRun.start
+    real = toolchain.CompilerRun.finish
 
-    def start(run: toolchain.CompilerRun) -> None:
-        if not run.is_started:
-            started.append(list(run._command))
+    def finish(run: toolchain.CompilerRun) -> None:
+        started.append(list(run._command))
         real(run)
 
-    monkeypatch.setattr(toolchain.CompilerRun, "start", start)
+    monkeypatch.setattr(toolchain.CompilerRun, "finish", finish)
     host.load(programs.mlp(), HOST)
     assert sum("-c" in command for command in started) == 2
     host.load(programs.conjugate(), HOST)
@@ -279,8 +278,6 @@ def test_equal_units_are_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 def test_compilers_are_stopped_where_no_program_comes_of_it() -> None:
     with library.Library(HOST, False, None) as under_way:
-        under_way.add(table.PYTHON)
-        (run,) = under_way._runs.values()
-        run.start()
-        assert run.is_running
-    assert not run.is_running
+        for number in range(8):
+            under_way.add(replace(table.PYTHON, name=f"python{number}.c"))
+    assert all(result.done() for result in under_way._results.values())
