@@ -17,6 +17,7 @@ import numpy as np
 from ccodegen.ops.butterfly import Complex, butterfly
 from ccodegen.ops.fold import Array
 from ccodegen.ops.fourier_arrays import ArrayWorkspace
+from ccodegen.ops.fourier_long_pass import LongPass
 from ccodegen.ops.fourier_plan import FourierPlan, plan
 from ccodegen.ops.fourier_tables import chirp, roots, twiddles
 from ccodegen.ops.workspace import Workspace
@@ -35,7 +36,7 @@ def transform(work: Workspace, n: int) -> None:
 def _passes(work: Workspace, chosen: FourierPlan) -> None:
     for p, short in chosen.passes:
         if work.is_long(p):
-            _long_pass(work, chosen.length, p, short)
+            LongPass(work, chosen.length, p, short).run()
         else:
             _short_pass(work, chosen.length, p, short)
         work.flip()
@@ -50,60 +51,6 @@ def _short_pass(work: Workspace, n: int, p: int, short: int) -> None:
             x[1:] = [v.times(work.entry(table, r, k)) for r, v in enumerate(x[1:])]
         for q, value in enumerate(butterfly(x)):
             work.set_there(b * (p * short) + q * short + k, value)
-
-
-def _long_pass(work: Workspace, n: int, p: int, short: int) -> None:
-    """The same sums as an odd butterfly's in the same order, kept in the rows themselves."""
-    half, apart, blocks = p // 2, n // p, n // (p * short)
-    _join_ends(work, n, p, short)
-    circle = work.table(roots(np.arange(p), p))
-    for b, k in work.each(blocks, short):
-        work.set_there(b * (p * short) + k, work.here(b * short + k))
-    for r in work.turns(half):
-        for b, k in work.each(blocks, short):
-            first = b * (p * short) + k
-            work.set_there(first, work.there(first) + work.here(b * short + k + (r + 1) * apart))
-    for q in work.turns(half):
-        for b, k in work.each(blocks, short):
-            x, y = b * short + k, b * (p * short) + k
-            turn = work.entry(circle, q + 1)
-            even = work.here(x) + work.here(x + apart).scaled(turn.re)
-            work.set_there(y + (q + 1) * short, even)
-            odd = work.here(x + (p - 1) * apart).scaled(turn.im)
-            work.set_there(y + (p - 1) * short - q * short, odd)
-    for q in work.turns(half):
-        for r in work.turns(half - 1):
-            turn = work.entry(circle, (q + 1) * (r + 2) % p)
-            for b, k in work.each(blocks, short):
-                x, y = b * short + k, b * (p * short) + k
-                at, opposite = y + (q + 1) * short, y + (p - 1) * short - q * short
-                even = work.here(x + (r + 2) * apart).scaled(turn.re)
-                odd = work.here(x + (p - 2) * apart - r * apart).scaled(turn.im)
-                work.set_there(at, work.there(at) + even)
-                work.set_there(opposite, work.there(opposite) + odd)
-
-    for q in work.turns(half):
-        for b, k in work.each(blocks, short):
-            y = b * (p * short) + k
-            at, opposite = y + (q + 1) * short, y + (p - 1) * short - q * short
-            even, odd = work.there(at), work.there(opposite)
-            work.set_there(at, even.plus_i(odd))
-            work.set_there(opposite, even.minus_i(odd))
-
-
-def _join_ends(work: Workspace, n: int, p: int, short: int) -> None:
-    """Instead of x[r] and x[p - r], both times their powers of w, their sum and difference."""
-    table = work.table(twiddles(p, short)) if short > 1 else None
-    for r in work.turns(p // 2):
-        for b, k in work.each(n // (p * short), short):
-            first = b * short + k
-            low, high = first + (r + 1) * (n // p), first + (p - 1) * (n // p) - r * (n // p)
-            left, right = work.here(low), work.here(high)
-            if table is not None:
-                left = left.times(work.entry(table, r, k))
-                right = right.times(work.entry(table, p - 2 - r, k))
-            work.set_here(low, left + right)
-            work.set_here(high, left - right)
 
 
 def _convolve(work: Workspace, chosen: FourierPlan) -> None:
