@@ -69,21 +69,8 @@ def _check(operand: ArrayShape, indices: ArrayShape, attributes: Gather) -> None
         0 <= attributes.index_vector_dim <= indices.rank,
         f"gather: index_vector_dim={attributes.index_vector_dim} is not in {indices}",
     )
-    require(
-        len(attributes.slice_sizes) == operand.rank,
-        f"gather has {len(attributes.slice_sizes)} slice sizes for {operand}",
-    )
-    gone = (*attributes.collapsed_slice_dims, *attributes.operand_batching_dims)
-    dimension_numbers("gather", gone, operand.rank)
+    _check_slices(operand, attributes)
     dimension_numbers("gather: start_index_map", attributes.start_index_map, operand.rank)
-    for d, (size, whole) in enumerate(
-        zip(attributes.slice_sizes, operand.dimensions, strict=True)
-    ):
-        least = 1 if d in gone else size
-        require(
-            0 <= size <= (whole if whole >= 0 else size) and (d not in gone or size <= least),
-            f"gather: a slice of {size} does not fit dimension {d} of {operand}",
-        )
     count = vector_size(indices, attributes.index_vector_dim)
     require(
         len(attributes.start_index_map) == count,
@@ -99,6 +86,19 @@ def _check(operand: ArrayShape, indices: ArrayShape, attributes: Gather) -> None
         len(attributes.operand_batching_dims) == len(attributes.start_indices_batching_dims),
         "gather: as many operand_batching_dims as start_indices_batching_dims are needed",
     )
+
+
+def _check_slices(operand: ArrayShape, attributes: Gather) -> None:
+    sizes = attributes.slice_sizes
+    require(len(sizes) == operand.rank, f"gather has {len(sizes)} slice sizes for {operand}")
+    gone = (*attributes.collapsed_slice_dims, *attributes.operand_batching_dims)
+    dimension_numbers("gather", gone, operand.rank)
+    for d, (size, whole) in enumerate(zip(sizes, operand.dimensions, strict=True)):
+        is_within = size >= 0 and (size <= whole or whole < 0)
+        require(
+            is_within and (size <= 1 or d not in gone),
+            f"gather: a slice of {size} does not fit dimension {d} of {operand}",
+        )
 
 
 def vector_size(indices: ArrayShape, index_vector_dim: int) -> int:
