@@ -93,16 +93,19 @@ class _Accesses:
                 self.indices.setdefault(buffer, []).append(indices)
                 self._loads(*indices, value)
             case CallC():
-                self.calls = True
-                spans = spans_used(statement)
-                for buffer, (first, count) in spans.items():
-                    within = Var(f"turn {len(self.ranges)} of a call")
-                    self.ranges[within] = count
-                    place = Apply("add", (first, within), INDEX)
-                    self.indices.setdefault(buffer, []).append((place,))
-                self.called.update(b for b in statement.buffers if b not in spans)
-                self.written.update(statement.buffers[n] for n in statement.writes)
-                self._loads(*statement.scalars)
+                self._call(statement)
+
+    def _call(self, call: CallC) -> None:
+        self.calls = True
+        spans = spans_used(call)
+        for buffer, (first, count) in spans.items():
+            within = Var(f"turn {len(self.ranges)} of a call")
+            self.ranges[within] = count
+            place = Apply("add", (first, within), INDEX)
+            self.indices.setdefault(buffer, []).append((place,))
+        self.called.update(b for b in call.buffers if b not in spans)
+        self.written.update(call.buffers[n] for n in call.writes)
+        self._loads(*call.scalars)
 
     def _turns(self, extent: Expr) -> Interval:
         """The turns of a loop of computed extent."""

@@ -20,15 +20,8 @@ def renamed(body: Body, fresh: Callable[[str], str], values: Mapping[Var, Expr])
     `values`: what takes the place of variables that are free in the body. `fresh` gives names that
     the kernel does not have yet, after a hint.
     """
-    new: dict[Var, Expr] = dict(values)
-    variables: dict[Var, Var] = {}
-    buffers: dict[Buffer, Buffer] = {}
-    for statement in statements(body):
-        match statement:
-            case For(var) | Let(var):
-                new[var] = variables[var] = Var(fresh(stem(var.name)), var.type)
-            case Alloc(buffer):
-                buffers[buffer] = replace(buffer, name=fresh(stem(buffer.name)))
+    variables, buffers = _new_names(body, fresh)
+    new = {**values, **variables}
 
     def on_expr(expr: Expr) -> Expr:
         match expr:
@@ -52,3 +45,18 @@ def renamed(body: Body, fresh: Callable[[str], str], values: Mapping[Var, Expr])
         return statement
 
     return rebuild(body, on_expr, on_statement)
+
+
+def _new_names(
+    body: Body, fresh: Callable[[str], str]
+) -> tuple[dict[Var, Var], dict[Buffer, Buffer]]:
+    """For what the statements bind, and what they declare."""
+    variables: dict[Var, Var] = {}
+    buffers: dict[Buffer, Buffer] = {}
+    for statement in statements(body):
+        match statement:
+            case For(var) | Let(var):
+                variables[var] = Var(fresh(stem(var.name)), var.type)
+            case Alloc(buffer):
+                buffers[buffer] = replace(buffer, name=fresh(stem(buffer.name)))
+    return variables, buffers
