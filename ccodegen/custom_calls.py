@@ -59,10 +59,7 @@ def register_custom_call(
     comes as `opaque=text`. Without `evaluate`, `ccodegen.evaluate` refuses what is not lowered and
     not on the host. Results are one array, or a tuple of arrays for a tuple.
     """
-    for name, way in {"lower": lower, "nest": nest, "evaluate": evaluate}.items():
-        if way is not None and not callable(way):
-            kind = type(way).__name__
-            raise InputError(f"register_custom_call: {name} must be a function, not a {kind}")
+    _check_functions(lower=lower, nest=nest, evaluate=evaluate)
     ways = [bool(way) for way in (lower, nest, c_function, host)]
     if sum(ways) != 1:
         raise InputError(
@@ -79,6 +76,13 @@ def register_custom_call(
         function = _host_function(host) if callable(host) else None
         definition = CustomCallDef(target, asks_host=True, host=function)
     custom_call.register_by_user(definition)
+
+
+def _check_functions(**arguments: object) -> None:
+    for name, value in arguments.items():
+        if value is not None and not callable(value):
+            kind = type(value).__name__
+            raise InputError(f"register_custom_call: {name} must be a function, not a {kind}")
 
 
 class CallBuilder(Builder):

@@ -110,26 +110,30 @@ def compile(
     Raises InputError for a wrong program or option, UnsupportedError for what we cannot compile.
     """
     options = checked_options(target, constants, donate, threads, strict)
-    chosen = options.target
-    if not chosen.runner.in_process:
-        hint = f"write a package for it: ccodegen.export(source, target='{chosen.name}')"
-        raise InputError(f"target {chosen.name} does not run in this process", hint=hint)
+    _check_in_process(options.target)
     if not isinstance(io, IO):
         raise InputError(f"io: expected a ccodegen.IO, got a {type(io).__name__}")
-    if tune:
-        from ccodegen.tuning import tune as tuned
-        from ccodegen.tuning import with_tiles
-
-        options = replace(options, target=with_tiles(chosen, tuned(source, options)))
-        chosen = options.target
+    options = _tuned(source, options) if tune else options
     settings = Options(strict, key=_key(source, options), io=_with_callbacks(io, source))
-    found = restore(chosen, settings)
+    found = restore(options.target, settings)
     if found is not None:
         return Executable(found, functools.partial(_stages, source, options))
     from ccodegen.compiling import compiled
 
     made, build = compiled(source, options, settings)
     return Executable(made, lambda: build)
+
+
+def _check_in_process(target: Target) -> None:
+    if not target.runner.in_process:
+        hint = f"write a package for it: ccodegen.export(source, target='{target.name}')"
+        raise InputError(f"target {target.name} does not run in this process", hint=hint)
+
+
+def _tuned(source: Any, options: BuildOptions) -> BuildOptions:
+    from ccodegen.tuning import tune, with_tiles
+
+    return replace(options, target=with_tiles(options.target, tune(source, options)))
 
 
 def _stages(source: Any, options: BuildOptions) -> Build:

@@ -25,7 +25,8 @@ from ccodegen.support.errors import CcodegenError, InputError
 from ccodegen.target import load
 
 Array = np.ndarray[Any, Any]
-Subparsers = Any  # argparse's type of it is private
+Subparsers = Any  # argparse's types of these two are private
+Group = Any
 
 STARTS = ("hlo", "optimized", "loop")
 _WIDE = 160
@@ -55,6 +56,27 @@ def add_program(parser: argparse.ArgumentParser, target: str = "host") -> None:
         help="name of a target (see `ccodegen targets`) or path of a .toml file;"
         " default: %(default)s",
     )
+    _add_parameters(group)
+    group.add_argument(
+        "--strict", action="store_true", help="the reference's bits, at the price of speed"
+    )
+    group.add_argument(
+        "--threads", type=_count, default=1, metavar="N", help="most threads of a call; default: 1"
+    )
+    group.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import this Python module, or .py file, first: it registers custom calls; may be"
+        " repeated",
+    )
+    group.add_argument(
+        "--dump-dir", type=Path, metavar="DIR", help="write the program after each pass there"
+    )
+
+
+def _add_parameters(group: Group) -> None:
     group.add_argument(
         "--constant",
         action="append",
@@ -74,23 +96,6 @@ def add_program(parser: argparse.ArgumentParser, target: str = "host") -> None:
         metavar="PARAM",
         help="update this parameter in place: an output of the same shape and type takes its"
         " memory; may be repeated",
-    )
-    group.add_argument(
-        "--strict", action="store_true", help="the reference's bits, at the price of speed"
-    )
-    group.add_argument(
-        "--threads", type=_count, default=1, metavar="N", help="most threads of a call; default: 1"
-    )
-    group.add_argument(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="MODULE",
-        help="import this Python module, or .py file, first: it registers custom calls; may be"
-        " repeated",
-    )
-    group.add_argument(
-        "--dump-dir", type=Path, metavar="DIR", help="write the program after each pass there"
     )
 
 
