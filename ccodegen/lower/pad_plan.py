@@ -16,8 +16,8 @@ def has_edges(instruction: Instruction) -> bool:
     better cut where vectors begin."""
     if not is_frame(instruction):
         return False
-    *outer, last = attributes_of(instruction, Pad).padding or (None,)
-    return bool(outer) and last is not None and not (last.low or last.high)
+    padding = attributes_of(instruction, Pad).padding
+    return len(padding) > 1 and not (padding[-1].low or padding[-1].high)
 
 
 def pad_plan(work: Work, pad: Instruction) -> None:

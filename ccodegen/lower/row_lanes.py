@@ -47,9 +47,8 @@ def is_kept(instruction: Instruction, whole: tuple[int, ...]) -> bool:
 
 
 def streams(work: Work, found: Sequence[Reduction]) -> tuple[int, int]:
-    """At how many places reduces of one pass read so much of their operand at once, and with how
-    many lanes each: memory gives up to twice as much so, if computing does not take longer.
-    """
+    """At how many places of a row reduces of one pass read at once, and with how many lanes each:
+    memory gives up to twice as much so, if computing does not take longer."""
     first = found[0]
     lanes = lane_count(work, first)
     accumulators = sum(3 if is_extremum(r) else 1 for r in found)

@@ -32,7 +32,9 @@ _COUNTER = 0.45  # of a digit: cleared, and made a place
 _COUNTED = 0.3  # an element's digit
 _MOVED = 1.0  # an element's value to the place of its digit
 _LEAST_SHARED = 200_000.0  # of a line that threads share
-_MISSED = 2.0  # where the cache has no line for that place
+_MISSED = 2.0  # where no cache near by has a line for that place
+_MISSED_NEAR = 0.15  # where the second-level cache has
+_NEAR = 1 << 18  # values, from and to, for which that has room
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,8 @@ def rank_cost(n: int, bits: int) -> float:
 
 def radix_cost(radix: Radix, n: int, operands: int) -> float:
     misses = max(0.0, 1 - _CACHE_LINES / (operands * radix.counters))
-    element = _COUNTED + operands * (_MOVED + misses * _MISSED)
+    missed = _MISSED_NEAR if n * operands <= _NEAR else _MISSED
+    element = _COUNTED + operands * (_MOVED + misses * missed)
     return radix.passes * (_PASS + _COUNTER * radix.counters + element * n)
 
 

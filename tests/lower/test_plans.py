@@ -116,6 +116,15 @@ KERNELS = {
       c = f32[40,30] slice(x), slice={[0:40], [3:33]}  d = f32[40,3] slice(x),
         slice={[0:40], [0:3]}  l = f32[40,33] concatenate(c, d), dimensions={1}
       s = f32[40,33] add(u, l)  ROOT r = f32[40,33] subtract(s, x)""",
+    "edges around what is computed": """x = f32[2,5,7,3] parameter(0)  z = f32[] parameter(1)
+      n = f32[2,5,7,3] negate(x)
+      ROOT p = f32[3,8,10,3] pad(n, z), padding=0_1x1_2x3_0x0_0""",
+    "edges around nothing": """x = f32[3,0,5] parameter(0)  z = f32[] constant(2)
+      n = f32[3,0,5] negate(x)  ROOT p = f32[5,4,5] pad(n, z), padding=1_1x2_2x0_0""",
+    "edges of pieces that take turns": """x = f32[6,4,5] parameter(0)  y = f32[6,4,5] parameter(1)
+      z = f32[] constant(0)  a = f32[6,1,4,5] reshape(x)  b = f32[6,1,4,5] reshape(y)
+      c = f32[6,2,4,5] concatenate(a, b), dimensions={1}  w = f32[12,4,5] reshape(c)
+      e = f32[12,4,5] abs(w)  ROOT p = f32[14,6,5] pad(e, z), padding=1_1x1_1x0_0""",
     "a ring of padding read by its neighbours": """x = f32[33,40] parameter(0)
       z = f32[] constant(-2)  e = f32[33,40] exponential(x)
       p = f32[35,42] pad(e, z), padding=1_1x1_1
@@ -221,6 +230,11 @@ def test_softmax_keeps_its_rows_where_the_result_will_lie() -> None:
     assert compiled("rows").arena_size == 0
     assert compiled("rows that lie in an output").arena_size == 0
     assert 0 < compiled("rows read backwards").arena_size <= 256
+
+
+def test_nothing_asks_whether_it_is_inside_of_edges() -> None:
+    (kernel,) = compiled("edges around what is computed").kernels
+    assert "select" not in str(kernel.body) and "If(" not in str(kernel.body)
 
 
 def test_equal_kernels_are_shared() -> None:
