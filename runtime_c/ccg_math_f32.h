@@ -2,9 +2,10 @@
    ccg_trig_f32.h, which this file includes.
 
    Straight-line code without branches, so that loops over them vectorise under gcc and clang with
-   -fno-math-errno -fno-trapping-math. Special values are those of C99; denormals are kept. The
-   bound in front of each function holds with and without FMA. It is the largest error found, rounded
-   up: over all 2^32 arguments, of functions of two over 10^7 pairs (tests/runtime_c/sweep.py). */
+   -fno-math-errno -fno-trapping-math. Special values are those of C99; denormals are kept. In front
+   of each function stands its bound with FMA and, where it differs, without: strict mode has none.
+   It is the largest error found, rounded up: over all 2^32 arguments, of functions of two over 10^7
+   pairs (tests/runtime_c/sweep.py). */
 #ifndef CCG_MATH_F32_H
 #define CCG_MATH_F32_H
 
@@ -49,8 +50,8 @@ CCG_INLINE float ccg_exp_small_f32(float r)
     return ccg_fma_f32(p, r, 1.0f);
 }
 
-/* exp(x)·2^shift for -105 <= x <= 90 and |shift| <= 1, without overflow on the way: the low bits of
-   `sum` have the exponent with its bias twice, and each half of that is the exponent of a factor. */
+/* exp(x)·2^shift for -105 <= x <= 90 and |shift| <= 1, without overflow on the way: the low bits
+   of `sum` have the exponent with its bias twice, and each half of it is a factor's exponent. */
 CCG_INLINE float ccg_exp_limited_f32(float x, int32_t shift)
 {
     const float rounder = ccg_rounder_f32(254 + shift);
@@ -75,7 +76,7 @@ CCG_INLINE float ccg_exp_f32(float x)
     return ccg_exp_shifted_f32(x, 0);
 }
 
-/* The same in a term less, within 1.1 ulp before it is rounded. */
+/* exp(r) likewise, in a term less than ccg_exp_small_f32: within 1.1 ulp before it is rounded. */
 CCG_INLINE float ccg_exp_short_f32(float r)
 {
     float p = 0x1.0ebc68p-7f;
@@ -86,9 +87,10 @@ CCG_INLINE float ccg_exp_short_f32(float r)
     return ccg_fma_f32(p, r, 1.0f);
 }
 
-/* exp(x) for x <= 40, as of weights: with FMA a term less, and without the bits of ccg_exp_f32. 2^64
-   times as much has no denormals, so that the exponent can be added to that of a polynomial. x - x
-   keeps NaN, which an exponent added may make a number. At most 1.9 (strict 1.17) ulp. */
+/* exp(x) for x <= 40, such as weights of a softmax, in fewer steps than ccg_exp_f32 and, with FMA,
+   a term less, so that bits differ. 2^64·exp(x) is never denormal: one addition raises the exponent
+   of the polynomial's value. That may make a number of NaN, which x - x brings back.
+   At most 1.9 (strict 1.17) ulp. */
 CCG_INLINE float ccg_decay_f32(float x)
 {
     CCG_LIMIT(float, low, -105.0f);
@@ -200,7 +202,8 @@ CCG_INLINE float ccg_log1p_f32(float x)
     return ccg_abs_f32(x) < 0x1p-24f ? x : result;
 }
 
-/* 1/(1 + exp(-x)), with 2^-64 times both, for exp(-x) may be above 2^128. At most 2.49 ulp. */
+/* 1/(1 + exp(-x)), numerator and denominator times 2^-64, as exp(-x) may be above 2^128.
+   At most 2.49 ulp. */
 CCG_INLINE float ccg_logistic_f32(float x)
 {
     CCG_LIMIT(float, low, -105.0f);
@@ -246,7 +249,7 @@ CCG_INLINE float ccg_cosh_f32(float x)
 /* a/b for 2^-64 <= b <= 2^64 and r = 1/b. Rounded once, as a division is (Brisebarre, Muller and
    Raina, "Accelerating correctly rounded floating-point division when the divisor is known in
    advance"), but for |a| < 2^-100 and denormal quotients: there at most 1.5 ulp; and infinite from
-   an ulp below overflow on. The limits are for an infinite quotient, whose rest is none. */
+   an ulp below overflow on. The limits keep an infinite quotient, whose rest is infinite or NaN. */
 CCG_INLINE float ccg_quotient_f32(float a, float b, float r)
 {
 #if defined(CCG_HAS_FMA_F32)
@@ -382,7 +385,8 @@ CCG_INLINE float ccg_exp2_precise_f32(double x)
     return (float)(p * scale);
 }
 
-/* pow(x, ±0) = pow(1, y) = 1, also for NaN; a negative x needs an integer y. At most 0.51 ulp. */
+/* pow(x, ±0) = pow(1, y) = 1, also for NaN; a finite x below zero needs an integer y, else the
+   result is NaN. At most 0.51 ulp. */
 CCG_INLINE float ccg_pow_f32(float x, float y)
 {
     float a = ccg_abs_f32(x), half = y * 0.5f, result, real;

@@ -1,12 +1,13 @@
 /* Threads for programs that are loaded into a process: ccg_pool_run is a ccg_parallel_for.
 
-   A pool starts its threads at its first call. They look out for the next call for a moment, then
-   sleep. The turns of a call are cut into a few shares for each thread, the caller included, which
-   takes one after the other, and then those of others: it never waits for a thread that has not
-   begun. From call to call a thread has the same part of the turns, so what it has written and
-   reads again is in its core's caches.
+   A pool starts its helpers at its first call. Between calls they look out for the next one for a
+   moment, then sleep. The turns of a call are cut into shares, a few for each thread. Every thread,
+   the caller too, takes its own shares one after the other, and then those of others: nobody waits
+   for a thread that has not begun. From call to call a thread has the same part of the turns, so
+   what it has written and reads again is in its core's caches.
+
    The caller does all turns itself while another call is under way, in a process forked after the
-   threads were started, and where there is no pthread.h. */
+   helpers were started, where none could be started, and where there is no pthread.h. */
 #ifndef CCG_POOL_H
 #define CCG_POOL_H
 
@@ -21,9 +22,9 @@
 #include <unistd.h>
 
 #define CCG_POOL_MOST 64 /* threads, the caller's included */
-#define CCG_POOL_LOOKS 1000 /* before the caller yields: some 10 to 50 microseconds */
-#define CCG_POOL_WATCH 4000 /* looks before a helper sleeps: waking it takes as long elsewhere */
-#define CCG_AT_UNLOAD __attribute__((destructor))
+#define CCG_POOL_LOOKS 1000 /* of the caller before it yields: on x86 some 10 to 50 microseconds */
+#define CCG_POOL_WATCH 4000 /* looks of a helper before it sleeps: waking it may take as long */
+#define CCG_AT_UNLOAD __attribute__((destructor)) /* called when the library is unloaded */
 
 #if defined(__i386__) || defined(__x86_64__)
 #define CCG_PAUSE() __builtin_ia32_pause()
@@ -32,7 +33,7 @@
 #endif
 
 #define CCG_POOL_SHARES 4 /* of a call for each thread */
-#define CCG_POOL_TICKETS 8 /* more than that */
+#define CCG_POOL_TICKETS 8 /* more than a thread ever has shares */
 
 /* The shares of one thread that nobody has taken: number of the call * CCG_POOL_TICKETS + how many
    are left. On cache lines of its own. */
@@ -43,9 +44,9 @@ typedef struct ccg_pool_queue {
 
 typedef struct ccg_pool {
     ptrdiff_t size;    /* threads of a call, the caller's included */
-    int busy;          /* a call is under way; guards what follows, up to `call` */
+    int busy;          /* a call is under way, which alone writes what follows, up to `call` */
     pid_t process;     /* the one that has started the helpers; 0: none has */
-    ptrdiff_t helpers; /* how many there are */
+    ptrdiff_t helpers; /* how many threads were started */
     ccg_part *part;
     void *context;
     ptrdiff_t count;
@@ -54,13 +55,14 @@ typedef struct ccg_pool {
     ptrdiff_t left;  /* shares that are not done */
     ptrdiff_t begun; /* helpers that know their number */
     int processor;   /* that the caller was on when the call began */
-    int stop;
-    pthread_mutex_t mutex; /* between looking at `call` and falling asleep */
+    int stop;        /* helpers end instead of taking shares */
+    pthread_mutex_t mutex; /* `call` does not change between a helper's look and its sleep */
     pthread_cond_t changed;
     pthread_t threads[CCG_POOL_MOST];
     ccg_pool_queue queues[CCG_POOL_MOST]; /* the caller's first */
 } ccg_pool;
 
+/* A pool for so many threads, the caller included. */
 #define CCG_POOL(threads) \
     {.size = threads, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER}
 
@@ -69,7 +71,7 @@ CCG_INLINE size_t ccg_pool_call(const ccg_pool *pool)
     return __atomic_load_n(&pool->call, __ATOMIC_ACQUIRE);
 }
 
-/* The first share of a thread; for the number of threads, that of all shares. */
+/* The first share of a thread: the shares of a thread end where those of the next begin. */
 CCG_INLINE ptrdiff_t ccg_pool_first(const ccg_pool *pool, ptrdiff_t thread)
 {
     return pool->shares * thread / (pool->helpers + 1);
@@ -109,7 +111,7 @@ CCG_INLINE void ccg_pool_work(ccg_pool *pool, size_t call, ptrdiff_t thread)
     }
 }
 
-/* The number of the first call that is not `seen`. */
+/* Waits until another call than `seen` has begun, and returns its number. */
 CCG_INLINE size_t ccg_pool_next_call(ccg_pool *pool, size_t seen)
 {
     size_t call = ccg_pool_call(pool);
@@ -128,7 +130,7 @@ CCG_INLINE size_t ccg_pool_next_call(ccg_pool *pool, size_t seen)
     return call;
 }
 
-/* What a thread of the pool does. */
+/* What a helper does. */
 CCG_INLINE void *ccg_pool_help(void *owner)
 {
     ccg_pool *const pool = owner;
@@ -163,7 +165,7 @@ CCG_INLINE size_t ccg_pool_begin(ccg_pool *pool, ptrdiff_t shares)
     return call;
 }
 
-/* As many helpers as asked for, or as the system gives. */
+/* Starts as many helpers as asked for, or as the system gives. */
 CCG_INLINE void ccg_pool_start(ccg_pool *pool)
 {
     const ptrdiff_t most = pool->size < CCG_POOL_MOST ? pool->size : CCG_POOL_MOST;
@@ -212,7 +214,8 @@ CCG_INLINE void ccg_pool_run(void *owner, ptrdiff_t count, ccg_part *part, void 
     __atomic_store_n(&pool->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* Ends the pool's threads; nothing may run in it afterwards. */
+/* Ends the helpers for good: a later call does all turns itself. Does nothing while a call is under
+   way, and in a process that has not started them. */
 CCG_INLINE void ccg_pool_stop(ccg_pool *pool)
 {
     ptrdiff_t n;

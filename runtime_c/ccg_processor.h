@@ -1,11 +1,11 @@
 /* Which processor a thread runs on.
 
-   Some systems wake a thread on the processor of the one that wakes it, though another is idle, and
-   leave it there. Both then wait for each other. A thread that finds itself on the processor of
-   another leaves it to that one, for as long as it is not found on another again.
+   Some systems wake a thread on the processor of the one that wakes it, and leave it there though
+   another processor is idle: the two then run by turns. So the thread that was woken moves away,
+   and stays off that processor until it meets the other thread on a different one.
 
    That takes functions which Linux has beside those of POSIX: nothing happens elsewhere, nor where
-   they were not asked for by _GNU_SOURCE before the first header. */
+   _GNU_SOURCE was not defined before the first header. */
 #ifndef CCG_PROCESSOR_H
 #define CCG_PROCESSOR_H
 
@@ -17,7 +17,7 @@
 
 typedef cpu_set_t ccg_processors;
 
-/* Its number; negative where it is not known. */
+/* The number of the processor that this thread is on; negative where it is not known. */
 CCG_INLINE int ccg_this_processor(void)
 {
     return sched_getcpu();
@@ -34,7 +34,8 @@ CCG_INLINE ccg_processors ccg_own_processors(void)
     return own;
 }
 
-/* Has this thread run on others of its own processors, if it is on this one. */
+/* If this thread is on that processor, moves it to the others of its own, if there are any; until
+   the next move it runs on those only. */
 CCG_INLINE void ccg_leave_processor(int processor, const ccg_processors *own)
 {
     cpu_set_t others;
