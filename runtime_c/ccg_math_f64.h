@@ -139,7 +139,8 @@ CCG_INLINE double ccg_log1p_f64(double x)
     return ccg_abs_f64(x) < 0x1p-53 ? x : result;
 }
 
-/* 1/(1 + exp(-x)), with 2^-512 times both, for exp(-x) may be above 2^1024. At most 2.4 ulp. */
+/* 1/(1 + exp(-x)), numerator and denominator times 2^-512, as exp(-x) may be above 2^1024.
+   At most 2.4 ulp. */
 CCG_INLINE double ccg_logistic_f64(double x)
 {
     CCG_LIMIT(double, low, -747.0);
