@@ -65,15 +65,17 @@ def negation(condition: Expr) -> Expr:
 
 
 def assume(condition: Expr, truth: bool, ranges: Ranges) -> Ranges:
-    """The ranges of variables where a simplified condition is true, or is false."""
+    """The ranges of variables and remainders where a simplified condition is true, or is false."""
     match condition:
         case Apply("not", (inner,)):
             return assume(inner, not truth, ranges)
         case Apply("and" | "or" as operator, (a, b)) if truth == (operator == "and"):
             return assume(b, truth, assume(a, truth, ranges))
-        case Apply(name, (Var() as var, Const(ElementType.INDEX, limit))) if name in NEGATED:
+        case Apply(name, (Var() | Apply("remainder") as part, Const(ElementType.INDEX, limit))) if (
+            name in NEGATED
+        ):
             cut = _cut(name if truth else NEGATED[name], limit)
-            return {**ranges, var: interval(var, ranges).intersection(cut)}
+            return {**ranges, part: interval(part, ranges).intersection(cut)}
     return ranges
 
 

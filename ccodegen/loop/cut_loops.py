@@ -105,7 +105,8 @@ def _size(body: Body) -> int:
 def _starts(loop: For, ranges: Ranges) -> list[int]:
     """Where the pieces of a loop begin: between two of them a condition is decided in one."""
     assert isinstance(loop.extent, int)
-    inside = {**ranges, **{s.var: _reach(s) for s in statements((loop,)) if isinstance(s, For)}}
+    loops = (s for s in statements((loop,)) if isinstance(s, For))
+    inside: Ranges = {**ranges, **{s.var: _reach(s) for s in loops}}
     found = {0}
     for condition in _conditions(loop.body):
         found.update(v for v in _changes(condition, loop.var, inside) if 0 < v < loop.extent)

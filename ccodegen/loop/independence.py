@@ -60,7 +60,7 @@ class _Accesses:
     indices: dict[Buffer, list[Index]] = field(default_factory=dict)
     written: set[Buffer] = field(default_factory=set)
     allocated: set[Buffer] = field(default_factory=set)
-    ranges: dict[Var, int | Interval] = field(default_factory=dict)
+    ranges: dict[Expr, int | Interval] = field(default_factory=dict)
     limits: dict[Var, list[Affine]] = field(default_factory=dict)
     values: dict[Var, Expr] = field(default_factory=dict)
     called: set[Buffer] = field(default_factory=set)

@@ -53,13 +53,14 @@ class Interval:
         return self.low, self.high
 
 
-Ranges: TypeAlias = Mapping[Var, int | Interval]
-"""What is known of variables: the extent of a loop that counts from zero, or an interval."""
+Ranges: TypeAlias = Mapping[Expr, int | Interval]
+"""What is known of variables: the extent of a loop that counts from zero, or an interval. Of a
+remainder, too, where a condition on it holds."""
 
 EVERYTHING = Interval()
 
 
-class KnownRanges(dict[Var, int | Interval]):
+class KnownRanges(dict[Expr, int | Interval]):
     """Ranges that stay as they are, so that what follows for an expression is found once.
 
     A variable may be added before it stands in any expression. `found`: bounds of expressions;
@@ -98,7 +99,9 @@ def _of_operator(expr: Apply, ranges: Ranges) -> Interval:
     rule = rule or _INTEGER_RULES.get(expr.operator)
     if rule is None or not _is_integral(expr.type):
         return of_type(expr.type)
-    return rule(expr.arguments, ranges).intersection(of_type(expr.type))
+    reach = rule(expr.arguments, ranges).intersection(of_type(expr.type))
+    known = ranges.get(expr) if expr.operator == "remainder" else None
+    return reach.intersection(known) if isinstance(known, Interval) else reach
 
 
 def point(value: int) -> Interval:

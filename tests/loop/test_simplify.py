@@ -114,6 +114,13 @@ def test_second_condition_may_rely_on_the_first() -> None:
     assert spell(simplify(both, EXTENTS)) == "i >= 2"
 
 
+def test_a_remainder_is_what_a_condition_says_of_it() -> None:
+    rest = apply("remainder", i, index(2))
+    row = plus(times(apply("divide", i, index(2)), 6), times(rest, 6))
+    chosen = apply("select", compare("lt", rest, index(1)), row, minus(row, index(5)))
+    assert spell(simplify(chosen, EXTENTS)) == "select(i % 2 < 1, i / 2 * 6, i / 2 * 6 + 1)"
+
+
 def test_unknown_variable_is_kept() -> None:
     n = Var("n", INDEX)
     kept = apply("divide", plus(times(i, 4), n), index(4))
