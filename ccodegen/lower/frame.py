@@ -5,6 +5,7 @@ A plan that makes elements in an order of its own so need not know where they go
 
 from __future__ import annotations
 
+from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.ir import Index, LoopKind
 from ccodegen.lower.job import Output, Work
 from ccodegen.ops.attributes_of import attributes_of
@@ -16,6 +17,24 @@ from ccodegen.ops.pad import is_frame
 def is_framed(work: Work, output: Output) -> bool:
     """Whether the kernel itself puts edges around what it computes."""
     return output.instruction in work.job.fused and is_frame(output.instruction)
+
+
+def frames_lines(pad: Instruction) -> bool:
+    """Whether it adds edges, though none along the last dimension: long lines are better cut where
+    vectors begin."""
+    if not is_frame(pad):
+        return False
+    padding = attributes_of(pad, Pad).padding
+    return len(padding) > 1 and not (padding[-1].low or padding[-1].high)
+
+
+def frame_plan(work: Work) -> None:
+    """The edges, then what is inside: no element has to ask whether it is padding."""
+    (output,) = work.job.outputs
+    fill_edges(work, output)
+    inside = output.instruction.operands[0].array_shape.dimensions
+    with work.builder.loops(inside, "i", LoopKind.PARALLEL) as at:
+        store_inside(work, output, at)
 
 
 def fill_edges(work: Work, output: Output) -> None:

@@ -24,11 +24,11 @@ from ccodegen.lower.column_plan import column_plan, columns_fit
 from ccodegen.lower.concatenate_plan import concatenate_plan
 from ccodegen.lower.contract_plan import HEROES, contract_plan
 from ccodegen.lower.flat import flatten, join_loops, mark_loops
+from ccodegen.lower.frame import frame_plan, frames_lines
 from ccodegen.lower.job import Job, Work
 from ccodegen.lower.kernel_builder import SplitRequest
 from ccodegen.lower.loop_plan import loop_plan
 from ccodegen.lower.nest_plan import nest_plan
-from ccodegen.lower.pad_plan import has_edges, pad_plan
 from ccodegen.lower.row_plan import reductions, row_outputs_fit, row_plan
 from ccodegen.lower.update_plan import update_plan
 
@@ -106,8 +106,8 @@ def choose_plan(work: Work) -> Plan:
         return lambda w: column_plan(w, found)
     if found and row_outputs_fit(job.outputs, found):
         return row_plan
-    if len(job.outputs) == 1 and job.target.machine.has_vectors and has_edges(root):
-        return lambda w: pad_plan(w, root)
+    if len(job.outputs) == 1 and job.target.machine.has_vectors and frames_lines(root):
+        return frame_plan
     return loop_plan
 
 
