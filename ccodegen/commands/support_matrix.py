@@ -85,6 +85,7 @@ either: up to 4·(|x|² + |y|²)/|x² + y²| epsilons, not ulp. Both for parts o
 | function | f32 | f64 | c64 c128 |
 |---|---|---|---|
 """
+_SPECIAL = {"decay": "exponential of what is never positive: x − max(x), −x²"}
 _EXPANDED = """
 ## Accuracy of functions that JAX writes out as other ops
 
@@ -181,11 +182,11 @@ def _mark(found: Probe | None) -> str:
 
 
 def _accuracy() -> Iterator[list[str]]:
-    ops = {op.opcode for op in all_ops()}
+    names = {op.opcode: op.opcode for op in all_ops()} | _SPECIAL
     for name, operator in OPERATORS.items():
         stated = [_stated(operator, HLO_TYPES[t]) for t in ("f32", "f64", "c64")]
-        if any(stated) and name in ops:
-            yield [name, *map(_bound, stated)]
+        if any(stated) and name in names:
+            yield [names[name], *map(_bound, stated)]
 
 
 def _stated(operator: Operator, element_type: ElementType) -> Bound | None:
