@@ -155,10 +155,6 @@ def compare(direction: str, a: Expr, b: Expr) -> Expr:
     return Apply(f"compare-{direction}", (a, b), ElementType.PRED)
 
 
-def select(condition: Expr, a: Expr, b: Expr) -> Expr:
-    return Apply("select", (condition, a, b), a.type)
-
-
 def vector_kind(extent: int) -> LoopKind:
     """The kind of a loop whose turns are independent. Compilers unroll a short one before they look
     for vectors, if it is not said that its turns are lanes."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 
-from ccodegen.loop.builder import apply, const
+from ccodegen.loop.builder import apply, compare, const
 from ccodegen.loop.cost import cost
 from ccodegen.loop.cse import computed
 from ccodegen.loop.hoist import Changing
@@ -73,8 +73,8 @@ def _fixed_divisors(loop: For) -> set[Expr]:
 def _is_in_range(divisor: Expr) -> Expr:
     t, exponent = divisor.type, _EXPONENTS[divisor.type]
     low, high = const(t, 2.0**-exponent), const(t, 2.0**exponent)
-    above = apply("compare-ge", divisor, low, type=ElementType.PRED)
-    return apply("and", above, apply("compare-le", divisor, high, type=ElementType.PRED))
+    above = compare("ge", divisor, low)
+    return apply("and", above, compare("le", divisor, high))
 
 
 def _with_reciprocal(loop: For, divisor: Expr, reciprocal: Var) -> For:

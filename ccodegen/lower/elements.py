@@ -11,7 +11,7 @@ import numpy as np
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape, leaves, shape_text
-from ccodegen.loop.builder import Builder, const, index
+from ccodegen.loop.builder import Builder, compare, const, index
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, If, Index, Load
 from ccodegen.loop.linear import linearize
 from ccodegen.loop.simplify import simplify
@@ -111,7 +111,7 @@ class Elements:
         first, *others = elements if len(elements) else np.zeros(1, elements.dtype)
         chosen: Expr = const(shape.element_type, first)
         for number, element in enumerate(others, 1):
-            is_this = Apply("compare-eq", (position, index(number)), ElementType.PRED)
+            is_this = compare("eq", position, index(number))
             value = const(shape.element_type, element)
             chosen = Apply("select", (is_this, value, chosen), shape.element_type)
         return chosen
@@ -133,8 +133,7 @@ class Elements:
                 return of(number)
             condition = selector
             if selector.type is not ElementType.PRED:
-                operands = (selector, const(selector.type, number))
-                condition = Apply("compare-eq", operands, ElementType.PRED)
+                condition = compare("eq", selector, const(selector.type, number))
             return either(
                 self.builder, condition, lambda: of(number), lambda: chosen(number + 1)
             )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import Builder, apply, compare, const, index, select
+from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.elements import Elements, either
 from ccodegen.lower.kernel_builder import Values
@@ -97,8 +97,8 @@ def keep_better(builder: Builder, operator: str, kept: Values, values: Values) -
     for before, now in zip(kept[1:], values[1:], strict=True):
         before = builder.let(before, "before")
         if value.type.is_float:  # the first NaN stays
-            now = builder.let(select(compare("eq", old, old), now, before), "now")
-        chosen = select(compare("eq", best, old), before, now)
+            now = builder.let(apply("select", compare("eq", old, old), now, before), "now")
+        chosen = apply("select", compare("eq", best, old), before, now)
         others.append(builder.let(chosen, "kept"))
     return (best, *others)
 
@@ -108,8 +108,8 @@ def _better(builder: Builder, operator: str, a: Expr, b: Expr) -> Expr:
     if not a.type.is_float:
         return apply(operator, a, b)
     is_better = compare("gt" if operator == "maximum" else "lt", a, b)
-    better = builder.let(select(is_better, a, b), "better")
-    return select(compare("eq", a, a), better, a)
+    better = builder.let(apply("select", is_better, a, b), "better")
+    return apply("select", compare("eq", a, a), better, a)
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class _Search:
             is_better = apply("and", is_better, compare("eq", old, old))
         is_better = builder.let(is_better, "is_better")
         begin = apply("convert", start, type=place.type)
-        builder.store(place, (), select(is_better, begin, Load(place)))
+        builder.store(place, (), apply("select", is_better, begin, Load(place)))
         builder.store(best, (), new)
 
     def _search(self, start: Expr, size: int, wanted: Expr, kept: _Kept | None) -> Expr:
@@ -219,7 +219,7 @@ class _Search:
                 stored = kept and Load(kept.buffer, kept.at(place))
                 value = self.builder.let(stored or self.element(0, place), "value")
                 here = apply("convert", offset, type=so_far.type)
-                return select(matches(value), here, so_far)
+                return apply("select", matches(value), here, so_far)
 
             nowhere = const(ElementType.S32, size)
             return (self._in_lanes(size, nowhere, step, "minimum", backwards=True),)

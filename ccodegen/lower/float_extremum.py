@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from ccodegen.loop.builder import Builder, apply, compare, const, select
+from ccodegen.loop.builder import Builder, apply, compare, const
 from ccodegen.loop.ir import Buffer, Expr, Load
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.lanes import Lanes, filled, join_lanes
@@ -50,7 +50,7 @@ class FloatExtremum:
         value = self.builder.let(value, "value")
         here = (lane,)
         self.builder.store(self.best, here, self._better(value, Load(self.best, here)))
-        nan = select(compare("eq", value, value), Load(self.nan, here), value)
+        nan = apply("select", compare("eq", value, value), Load(self.nan, here), value)
         self.builder.store(self.nan, here, nan)
         bits = apply("bitcast-convert", value, type=_BITS[value.type])
         self.bits.take(lane, bits)
@@ -61,10 +61,10 @@ class FloatExtremum:
         nan = let(join_lanes(self.builder, self.nan, partial(apply, "add")), "nan")
         sign = apply("and", self.bits.joined(), const(_BITS[t], 1 << (t.bits - 1)))
         zero = apply("bitcast-convert", sign, type=t)
-        number = select(compare("eq", best, const(t, 0.0)), zero, best)
-        return select(compare("eq", nan, nan), number, nan)
+        number = apply("select", compare("eq", best, const(t, 0.0)), zero, best)
+        return apply("select", compare("eq", nan, nan), number, nan)
 
     def _better(self, a: Expr, b: Expr) -> Expr:
         """One of two numbers."""
         a, b = self.builder.let(a, "a"), self.builder.let(b, "b")
-        return select(compare("gt" if self.operator == "maximum" else "lt", a, b), a, b)
+        return apply("select", compare("gt" if self.operator == "maximum" else "lt", a, b), a, b)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.builder import apply, compare, const, index
 from ccodegen.loop.ir import Expr
 from ccodegen.loop.scalar_numpy import Array, bits_of, from_bits
 from ccodegen.support.element_type import HLO_TYPES, ElementType, Kind, from_dtype
@@ -132,7 +132,7 @@ def split(value: Expr, number: Expr, target: ElementType) -> Expr:
 def _part_of_complex(value: Expr, number: Expr, target: ElementType) -> Expr:
     component = value.type.component
     each = width(component) // width(target)
-    is_real = apply("compare-lt", number, index(each), type=ElementType.PRED)
+    is_real = compare("lt", number, index(each))
     ends = [apply(part, value, type=component) for part in PARTS]
     half = apply("select", is_real, *ends)
     if each == 1:

@@ -16,7 +16,7 @@ from ccodegen.hlo.attributes import Attributes, AttrKind, attr
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
-from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.builder import apply, compare, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index
 from ccodegen.ops.arithmetic import (
     ArrayArithmetic,
@@ -113,7 +113,7 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
         matrix = _Matrix(scope, batch, lower)
         if tile:
             number = factor_in_tiles(scope, tile, lower, batch)
-            failed: Expr = apply("compare-ne", b.load(number), const(number.type, 0), type=PRED)
+            failed: Expr = compare("ne", b.load(number), const(number.type, 0))
         else:
             failed = _emit_columns(matrix)
         _emit_rest(matrix, factor, n, failed)
@@ -141,7 +141,7 @@ def _emit_pivot(matrix: _Matrix, a: Buffer, factor: Buffer, j: Expr, failed: Buf
     part = total.type.component
     pivot = b.let(real_part(total), "pivot")
     zero = const(part, 0)
-    with b.when(apply("not", apply("compare-gt", pivot, zero, type=PRED))):
+    with b.when(apply("not", compare("gt", pivot, zero))):
         b.store(failed, (), const(PRED, True))
     root: Expr = apply("sqrt", pivot)
     if total.type.is_complex:
@@ -163,7 +163,7 @@ def _emit_rest(matrix: _Matrix, factor: Buffer, n: int, failed: Expr) -> None:
     """Zeroes the other triangle, and makes this one NaN where the matrix has no factor."""
     b, own = matrix.scope.builder, factor.type
     with b.loops((n, n), "i") as (i, j):
-        with b.when(apply("compare-lt", i, j, type=PRED)):
+        with b.when(compare("lt", i, j)):
             matrix.store(factor, i, j, const(own, 0))
         with b.otherwise(), b.when(failed):
             matrix.store(factor, i, j, const(own, float("nan")))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, LoopKind
 from ccodegen.loop.linear import linearize
 from ccodegen.ops.arithmetic import minus_product
@@ -145,8 +145,8 @@ class _Factor:
 
     def _check(self, pivot: Expr, k: Expr, failed: Buffer) -> None:
         b = self.builder
-        has_root = apply("compare-gt", pivot, const(pivot.type, 0), type=PRED)
-        is_first = apply("compare-eq", b.load(failed), const(S32, 0), type=PRED)
+        has_root = compare("gt", pivot, const(pivot.type, 0))
+        is_first = compare("eq", b.load(failed), const(S32, 0))
         with b.when(apply("and", apply("not", has_root), is_first)):
             b.store(failed, (), apply("convert", plus(k, 1), type=S32))
 

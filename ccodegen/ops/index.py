@@ -6,7 +6,7 @@ from operator import add, floordiv, mul, sub
 
 import numpy as np
 
-from ccodegen.loop.builder import apply, const
+from ccodegen.loop.builder import apply, compare, const
 from ccodegen.loop.builder import index as constant
 from ccodegen.loop.ir import INDEX, Const, Expr
 from ccodegen.loop.scalar_numpy import Array, wide
@@ -44,20 +44,20 @@ def _folded(operator: str, a: Expr, b: Expr | int, neutral: int) -> Expr:
 
 
 def less(a: Expr, b: Expr | int) -> Expr:
-    return _comparison("compare-lt", a, b)
+    return _comparison("lt", a, b)
 
 
 def at_least(a: Expr, b: Expr | int) -> Expr:
-    return _comparison("compare-ge", a, b)
+    return _comparison("ge", a, b)
 
 
 def divides(b: int, a: Expr) -> Expr:
     """Whether b divides a, which is not negative."""
-    return _comparison("compare-eq", apply("remainder", a, constant(b)), 0)
+    return _comparison("eq", apply("remainder", a, constant(b)), 0)
 
 
-def _comparison(operator: str, a: Expr, b: Expr | int) -> Expr:
-    return apply(operator, a, constant(b) if isinstance(b, int) else b, type=PRED)
+def _comparison(direction: str, a: Expr, b: Expr | int) -> Expr:
+    return compare(direction, a, constant(b) if isinstance(b, int) else b)
 
 
 def all_of(conditions: list[Expr]) -> Expr | None:
@@ -94,9 +94,9 @@ def within(start: Expr, limit: int) -> list[Expr]:
         return [const(PRED, False)]
     conditions: list[Expr] = []
     if start.type.kind is Kind.SIGNED:
-        conditions.append(apply("compare-ge", start, const(start.type, 0), type=PRED))
+        conditions.append(compare("ge", start, const(start.type, 0)))
     if limit < _largest(start.type):
-        conditions.append(apply("compare-le", start, const(start.type, limit), type=PRED))
+        conditions.append(compare("le", start, const(start.type, limit)))
     return conditions
 
 

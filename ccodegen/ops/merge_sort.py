@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import Buffer, Expr
 from ccodegen.ops.fold import Array, Arrays
 from ccodegen.ops.line_sorter import Less, Read, Values, Write
@@ -105,9 +105,9 @@ class MergeSorter:
         """right run not empty and (left run empty or its element less than the left run's)."""
         b, pred = self._builder, ElementType.PRED
         taken = b.variable(const(pred, False), "from_right")
-        with b.when(apply("compare-lt", j, end, type=pred)):
+        with b.when(compare("lt", j, end)):
             b.store(taken, (), const(pred, True))
-            with b.when(apply("compare-lt", i, middle, type=pred)):
+            with b.when(compare("lt", i, middle)):
                 b.store(taken, (), self._less(self._load(source, j), self._load(source, i)))
         return b.load(taken)
 

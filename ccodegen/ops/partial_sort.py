@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
 from ccodegen.ops.index import less, plus
 from ccodegen.ops.line_sort import Order, line_sorter
@@ -69,7 +69,7 @@ class PartialSorter:
             with b.when(less(self._least(key, start, length), b.load(last))):
                 self._collect(key, start, length, last, count)
             is_full = less(index(self._search.room - block_size), b.load(count))
-            is_last = apply("compare-eq", block, index(blocks - 1), type=_PRED)
+            is_last = compare("eq", block, index(blocks - 1))
             with b.when(apply("or", is_full, is_last)):
                 self._keep_best(last, count)
         with b.loop(self._search.k, "i") as i:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
 from ccodegen.ops.index import plus, times
 from ccodegen.ops.line_sorter import Key, Read, Values, Write
@@ -118,7 +118,7 @@ class RadixSorter:
         return self._is_less_than_all(b.load(largest))
 
     def _is_less_than_all(self, count: Expr) -> Expr:
-        return apply("compare-lt", count, const(_U32, self._line.n), type=ElementType.PRED)
+        return compare("lt", count, const(_U32, self._line.n))
 
     def _find_digits(self, keys: Buffer, p: Expr, block: Block, read: Read) -> None:
         """Of the elements of a block."""

@@ -13,7 +13,7 @@ from ccodegen.hlo.devices import check_alone
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
-from ccodegen.loop.builder import apply
+from ccodegen.loop.builder import apply, compare
 from ccodegen.loop.ir import INDEX
 from ccodegen.ops.collective import Collective
 from ccodegen.ops.fold import Array, converted
@@ -69,7 +69,7 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
         origin = b.let(apply("add", taken, number), "origin")
         target = b.let(apply("add", goal, number), "target")
         fits = within(origin, rows - 1) + within(target, result.dimensions[0] - 1)
-        sent = apply("compare-lt", number, size, type=ElementType.PRED)
+        sent = compare("lt", number, size)
         inside = all_of([sent, *fits])
         assert inside is not None
         with b.when(inside), b.loops(others, "i") as rest:

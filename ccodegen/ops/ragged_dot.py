@@ -22,7 +22,7 @@ from ccodegen.hlo.attributes import AttrKind, attr
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, Shape
-from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.builder import apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Expr, Index
 from ccodegen.ops import contraction
 from ccodegen.ops.attributes_of import attributes_of
@@ -238,7 +238,7 @@ class _Places:
             end = b.variable(const(S64, 0), "end")
             with b.loop(count - 1, "g") as g:
                 b.store(end, (), apply("add", b.load(end), self._size(g)))
-                passed = apply("compare-ge", self._ragged(), b.load(end), type=PRED)
+                passed = compare("ge", self._ragged(), b.load(end))
                 with b.when(passed):
                     b.store(group, (), plus(g, 1))
         found = b.let(b.load(group), "group") if count else index(0)
@@ -253,8 +253,8 @@ class _Places:
             b.store(start, (), apply("add", b.load(start), self._size(g)))
         first = b.let(b.load(start), "first")
         end = apply("add", first, self._size(group))
-        behind = apply("compare-ge", self._ragged(), first, type=PRED)
-        return apply("and", behind, apply("compare-lt", self._ragged(), end, type=PRED))
+        behind = compare("ge", self._ragged(), first)
+        return apply("and", behind, compare("lt", self._ragged(), end))
 
     def _ragged(self) -> Expr:
         return converted(self._left[self._a.ragged], S64)

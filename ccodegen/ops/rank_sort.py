@@ -5,12 +5,11 @@ All keys are compared with each other, some at a time and without branches.
 
 from __future__ import annotations
 
-from ccodegen.loop.builder import Builder, apply, const, index, vector_kind
+from ccodegen.loop.builder import Builder, apply, compare, const, index, vector_kind
 from ccodegen.loop.ir import INDEX, Buffer, Expr
 from ccodegen.ops.line_sorter import Key, Read, Write
 from ccodegen.support.element_type import ElementType
 
-_PRED = ElementType.PRED
 _LANES = 4  # keys are compared with so many others at least
 
 
@@ -34,7 +33,7 @@ class RankSorter:
             b.store(ranks, (i,), more)
         with b.loop(n, "i") as i:
             rank = b.let(apply("convert", b.load(ranks, (i,)), type=INDEX), "rank")
-            with b.when(apply("compare-lt", rank, index(kept), type=_PRED)):
+            with b.when(compare("lt", rank, index(kept))):
                 write(rank, read(i))
 
     def _is_before(self, keys: Buffer, j: Expr, i: Expr) -> Expr:
@@ -47,4 +46,4 @@ class RankSorter:
 
     def _compare(self, direction: str, a: Expr, b: Expr) -> Expr:
         """As a number, so that no compiler makes branches of it."""
-        return apply("convert", apply(f"compare-{direction}", a, b, type=_PRED), type=self._word)
+        return apply("convert", compare(direction, a, b), type=self._word)

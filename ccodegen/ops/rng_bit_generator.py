@@ -21,7 +21,7 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.loop import operators
-from ccodegen.loop.builder import Builder, apply, const, index
+from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, converted
@@ -187,7 +187,7 @@ def _emit_next_state(scope: NestScope, plan: _Plan, state: Sequence[Expr]) -> No
 
 
 def _carry(total: Expr, start: Expr) -> Expr:
-    return converted(apply("compare-lt", total, start, type=PRED), U64)
+    return converted(compare("lt", total, start), U64)
 
 
 def _expression_words(builder: Builder) -> Words[Expr]:
@@ -221,7 +221,7 @@ def _emit_threefry(
     for lane, word in enumerate(found):
         along = apply("add", apply("multiply", count[d], index(2)), index(lane))
         at = (*count[:d], along, *count[d + 1 :])[: len(bits.dimensions)]
-        with b.when(apply("compare-lt", along, index(size), type=PRED)):
+        with b.when(compare("lt", along, index(size))):
             b.store(bits, at, converted(word, bits.type))
 
 
@@ -237,7 +237,7 @@ def _emit_philox(scope: NestScope, plan: _Plan, state: Sequence[Expr], count: Ex
         values = [_joined_expression(*words[:2]), _joined_expression(*words[2:])]
     for lane, value in enumerate(values):
         place = apply("add", apply("multiply", count, index(plan.per_count)), index(lane))
-        with b.when(apply("compare-lt", place, index(plan.bits.size), type=PRED)):
+        with b.when(compare("lt", place, index(plan.bits.size))):
             b.store(bits, _unravelled(place, bits.dimensions), converted(value, bits.type))
 
 

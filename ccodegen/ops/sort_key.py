@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ccodegen.loop.builder import apply, const
+from ccodegen.loop.builder import apply, compare, const
 from ccodegen.loop.ir import Expr
 from ccodegen.ops.fold import call_scalars, converted
 from ccodegen.ops.lowering import Scope
@@ -40,7 +40,7 @@ def unordered(scope: Scope, keys: Sequence[Key], values: Sequence[Expr]) -> Expr
     for key in keys:
         if key.partial:
             (value,) = call_scalars(scope, key.computation, values)
-            is_nan = apply("compare-ne", value, value, type=ElementType.PRED)
+            is_nan = compare("ne", value, value)
             found = apply("or", found, apply("convert", is_nan, type=U32))
     return found
 
@@ -50,7 +50,7 @@ def _settled(value: Expr, key: Key) -> Expr:
     if not key.partial:
         return value
     zero = const(value.type, value.type.dtype.type(0))
-    is_zero = apply("compare-eq", value, zero, type=ElementType.PRED)
+    is_zero = compare("eq", value, zero)
     return apply("select", is_zero, zero, value)
 
 
@@ -86,6 +86,6 @@ def _ordered_float(value: Expr) -> Expr:
     word = U32 if wide.type is ElementType.F32 else U64
     bits = apply("bitcast-convert", wide, type=word)
     sign = const(word, 2 ** (wide.type.bits - 1))
-    is_negative = apply("compare-ge", bits, sign, type=ElementType.PRED)
+    is_negative = compare("ge", bits, sign)
     everything = const(word, 2**wide.type.bits - 1)
     return apply("xor", bits, apply("select", is_negative, everything, sign))
