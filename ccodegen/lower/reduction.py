@@ -83,14 +83,14 @@ def reduce_in_lanes(
             for accumulator, value in zip(accumulators, values, strict=True):
                 accumulator.take(plus(lane, first_lane), value)
 
-    def read(turns: Index, begin: int, blocks: int, streams: int) -> int:
-        """Reads so many blocks in each stream, and says where that ends."""
-        part = blocks * lanes
+    def read(turns: Index, begin: int, blocks: int, parts: int) -> int:
+        """Reads so many parts side by side, each of so many blocks, and says where that ends."""
+        size = blocks * lanes
         with builder.loop(blocks, "r") as block:
-            for stream in range(streams):
-                start = plus(times(block, lanes), begin + stream * part)
-                accumulate(turns, start, lanes, stream * lanes)
-        return begin + streams * part
+            for part in range(parts):
+                start = plus(times(block, lanes), begin + part * size)
+                accumulate(turns, start, lanes, part * lanes)
+        return begin + parts * size
 
     with builder.loops(outer, "r") as turns:
         # Parts that are a multiple of a page apart would share sets of the caches.

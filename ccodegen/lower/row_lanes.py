@@ -46,11 +46,10 @@ def is_kept(instruction: Instruction, whole: tuple[int, ...]) -> bool:
     return is_dear(instruction) and instruction.array_shape.dimensions == whole
 
 
-def streams(work: Work, found: Sequence[Reduction]) -> tuple[int, int]:
-    """At how many places of a row reduces of one pass read at once, and with how many lanes each:
-    memory gives up to twice as much so, if computing does not take longer."""
+def streams(work: Work, found: Sequence[Reduction], lanes: int) -> tuple[int, int]:
+    """At how many places of a row reduces of one pass read at once, and with how many of the lanes
+    that each may have: memory gives up to twice as much so, if computing does not take longer."""
     first = found[0]
-    lanes = lane_count(work, first)
     accumulators = sum(3 if is_extremum(r) else 1 for r in found)
     registers = work.job.target.machine.vector_registers // accumulators
     is_near = first.dimensions[-1] * first.types[0].bytes < _FAR

@@ -214,7 +214,7 @@ def _reduced(work: Work, found: Pass, row: Index) -> Iterator[tuple[Reduction, V
         operator = find_extremum(first)
         yield first, extremum_in_lanes(work.elements, first, operator, row, lanes)
     else:
-        count, lanes = streams(work, found)
+        count, lanes = streams(work, found, lanes)
         totals = reduce_in_lanes(work.elements, found, row, lanes, count)
         yield from ((r, (total,)) for r, total in zip(found, totals, strict=True))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ccodegen.loop.builder import Builder, apply, const
+from ccodegen.loop.builder import Builder, apply, compare, const
 from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
@@ -33,8 +33,8 @@ _COUNTED = 0.3  # an element's digit
 _MOVED = 1.0  # an element's value to the place of its digit
 _LEAST_SHARED = 200_000.0  # of a line that threads share
 _MISSED = 2.0  # where no cache near by has a line for that place
-_MISSED_NEAR = 0.15  # where the second-level cache has
-_NEAR = 1 << 18  # values, from and to, for which that has room
+_MISSED_NEAR = 0.15  # where one has
+_NEAR = 1 << 18  # values of all lines for which that is so
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class GuardedSorter:
         found = b.variable(const(ElementType.U32, 0), "unordered")
         with b.loop(self._n, "i") as i:
             b.store(found, (), apply("or", b.load(found), self._unordered(read(i))))
-        none = apply("compare-eq", b.load(found), const(ElementType.U32, 0), type=ElementType.PRED)
+        none = compare("eq", b.load(found), const(ElementType.U32, 0))
         with b.when(none):
             self._sorter.sort(read, write, kept)
         with b.otherwise():
