@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ccodegen.backend.cache import Cache, default_directory, digest, package_stamp
 from ccodegen.backend.compilers import find_compiler, machine
 from ccodegen.backend.executable import HostExecutable, executable
 from ccodegen.backend.image import Image, parts, read_image, this_run
 from ccodegen.backend.interfaces import Options
+from ccodegen.support.pieces import Array
 from ccodegen.target import Target
 
 
@@ -19,11 +22,14 @@ def restore(target: Target, options: Options) -> HostExecutable | None:
     return None if image is None else executable(image, options.io)
 
 
-def remember(image: Image, target: Target, options: Options) -> Image | None:
-    """Puts the program into the cache. Returns the one there, if it can be read."""
+def remember(
+    image: Image, constants: Iterable[Iterable[Array]], target: Target, options: Options
+) -> Image | None:
+    """Puts the program into the cache. Returns the one there, if it can be read. `constants`: see
+    `image.parts`."""
     store, key = Cache(default_directory()), _key(target, options)
-    lasting = bool(image.constants) and not any(this_run())
-    path = store.replace(key, parts(image, this_run()), lasting)
+    lasting = bool(image.signature.external) and not any(this_run())
+    path = store.replace(key, parts(image, constants, this_run()), lasting)
     return read_image(path)
 
 

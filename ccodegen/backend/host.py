@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from ccodegen.backend.library import Library
 from ccodegen.backend.signature import signature_of
 from ccodegen.backend.transfer import sign_extended
 from ccodegen.emit.table import TablePrinter
-from ccodegen.loop.ir import Kernel, Program
+from ccodegen.loop.ir import ConstantData, Kernel, Program
 from ccodegen.loop.steps import called_kernels
 from ccodegen.target import Target
 
@@ -62,15 +63,18 @@ class Loader(contextlib.ExitStack):
             library,
             library.stat().st_size,
             signature_of(program, sources.external, options.structure),
-            [sign_extended(constant.array) for constant in sources.external],
+            (),
             machine(self._target),
             self._library.folder,
         )
-        keep = options.cache and options.key
-        cached = remember(image, self._target, options) if keep else None
-        return executable(cached or _with_own_constants(image), options.io)
+        cached = None
+        if options.cache and options.key:
+            constants = (map(sign_extended, constant.pieces) for constant in sources.external)
+            cached = remember(image, constants, self._target, options)
+        return executable(cached or _with_constants(image, sources.external), options.io)
 
 
-def _with_own_constants(image: Image) -> Image:
-    """The caller may write to the arrays that constants came from."""
-    return replace(image, constants=[np.array(constant) for constant in image.constants])
+def _with_constants(image: Image, constants: Sequence[ConstantData]) -> Image:
+    """With arrays of its own: the caller may write to those that constants came from."""
+    own = [sign_extended(np.array(constant.array)) for constant in constants]
+    return replace(image, constants=own)

@@ -17,21 +17,20 @@ import json
 import mmap
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ccodegen.backend.cache import write_atomically
 from ccodegen.backend.signature import Signature, from_json
 from ccodegen.support.errors import InputError
+from ccodegen.support.pieces import Array
 from ccodegen.support.version import VERSION
 from ccodegen.target import native
 
-Array = np.ndarray[Any, Any]
 _MAGIC = b"ccg-program-2\n\0\0"
 # Magic; bytes of the library, the facts, all; sum of the constants; checksum; run of the machine.
 _FOOTER = struct.Struct("<16sQQQQ32s16s")
@@ -65,21 +64,25 @@ def this_run() -> bytes:
         return _ALL_RUNS
 
 
-def parts(image: Image, run: bytes) -> Iterator[bytes | memoryview]:
-    """The bytes of its file, piece by piece. `run`: of the machine, in which all that was written
-    is there; zeros: in all of them."""
+def parts(
+    image: Image, constants: Iterable[Iterable[Array]], run: bytes
+) -> Iterator[bytes | memoryview]:
+    """The bytes of its file, piece by piece. `constants`: each in pieces (see support/pieces.py).
+    `run`: of the machine, in which all that was written is there; zeros: in all of them."""
     checksum, size, total = hashlib.sha256(), image.library_size, 0
     with image.library.open("rb") as file:
         for piece in _pieces(file, image.library_size):
             checksum.update(piece)
             yield piece
     gap = -size % _PAGE
-    for array in image.constants:
+    for constant in constants:
         yield bytes(gap)
-        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        yield data.data
-        total += _sum(data)
-        size += gap + array.nbytes
+        size += gap
+        for array in constant:
+            data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            yield data.data
+            total += _sum(data)
+            size += data.nbytes
         gap = -size % image.signature.alignment
     facts = {"version": VERSION, "machine": image.machine, "signature": image.signature.to_json()}
     text = json.dumps(facts).encode()
@@ -101,8 +104,9 @@ def read_image(path: Path) -> Image | None:
 
 def save_image(image: Image, path: Path) -> None:
     """Writes the file, whole or not at all. Raises InputError where that cannot be done."""
+    whole = ([constant] for constant in image.constants)
     try:
-        write_atomically(path, parts(image, _ALL_RUNS), lasting=bool(image.constants))
+        write_atomically(path, parts(image, whole, _ALL_RUNS), lasting=bool(image.constants))
     except OSError as error:
         raise InputError(f"cannot write '{path}': {error.strerror or error}") from None
 

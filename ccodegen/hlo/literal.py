@@ -1,4 +1,4 @@
-"""Literal values: NumPy arrays that do not change, or tuples of literals."""
+"""Literal values: NumPy arrays that do not change, what is computed from such, or tuples."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
 from ccodegen.support.element_type import from_dtype
+from ccodegen.support.pieces import Array, Pieces, joined
 
 _HASHED = 256  # about so many bytes of a literal
 
@@ -31,10 +32,15 @@ class Literal:
         self._array = array
 
     @property
-    def array(self) -> np.ndarray[Any, Any]:
+    def array(self) -> Array:
         """The value of an array literal, read-only, in row-major order."""
         assert self.elements is None
         return self._array
+
+    @property
+    def data(self) -> Array | Pieces:
+        """The array, or what computes it."""
+        return self.array
 
     @property
     def shape(self) -> Shape:
@@ -52,8 +58,8 @@ class Literal:
         return hash((self.shape, sample.tobytes()))
 
     @property
-    def _bytes(self) -> np.ndarray[Any, Any]:
-        return self._array.reshape(-1).view(np.uint8)
+    def _bytes(self) -> Array:
+        return self.array.reshape(-1).view(np.uint8)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -69,3 +75,37 @@ class Literal:
 
     def __repr__(self) -> str:
         return f"Literal({self.shape})"
+
+
+class DerivedLiteral(Literal):
+    """An array that is computed whenever it is read, and then not kept: large weights would lie in
+    memory once for each form that passes give them.
+
+    Equal when derived alike from equals; never equal to an array that is kept.
+    """
+
+    def __init__(self, shape: ArrayShape, derive: Pieces) -> None:
+        """`derive`: of that shape and the same each time, equal where it gives the same."""
+        self.elements = None
+        self._shape, self._derive = shape, derive
+
+    @property
+    def array(self) -> Array:
+        return joined(self._derive)
+
+    @property
+    def data(self) -> Array | Pieces:
+        return self._derive
+
+    @property
+    def shape(self) -> Shape:
+        return self._shape
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self._shape, self._derive))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DerivedLiteral) and self._derive == other._derive
+
+    __hash__ = Literal.__hash__

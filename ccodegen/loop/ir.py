@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -23,6 +24,7 @@ import numpy as np
 
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.hooks import Request
+from ccodegen.support.pieces import Array, Pieces, joined
 
 INDEX = ElementType.INDEX
 
@@ -293,10 +295,19 @@ class Argument:
 
 @dataclass(frozen=True)
 class ConstantData:
-    """Bytes of a CONSTANT buffer: a read-only NumPy array of its type and dimensions."""
+    """Bytes of a CONSTANT buffer. `data`: a read-only NumPy array of its type and dimensions, or
+    what computes one."""
 
     buffer: Buffer
-    array: Any
+    data: Array | Pieces
+
+    @property
+    def array(self) -> Array:
+        return joined(self.data) if callable(self.data) else self.data
+
+    @property
+    def pieces(self) -> Iterator[Array]:
+        return self.data() if callable(self.data) else iter([self.data])
 
 
 @dataclass(frozen=True, eq=False)

@@ -164,7 +164,7 @@ class _Buffers:
             shape = value.shape
             buffer = Buffer(value.name, shape.element_type, shape.dimensions, Space.CONSTANT)
             self._literals[literal] = buffer
-            self.constants.append(ConstantData(buffer, literal.array))
+            self.constants.append(ConstantData(buffer, literal.data))
         return self._literals[literal]
 
 

@@ -36,8 +36,8 @@ def elementwise(origin: Instruction, op: str, *operands: Instruction) -> Instruc
 
 
 def constant(origin: Instruction, value: Any) -> Instruction:
-    """A constant; `value` is an ndarray of an HLO type, or a tuple of values."""
-    literal = Literal(value)
+    """A constant; `value` is a literal, an ndarray of an HLO type, or a tuple of values."""
+    literal = value if isinstance(value, Literal) else Literal(value)
     return derived(origin, "constant", literal.shape, (), Constant(literal))
 
 

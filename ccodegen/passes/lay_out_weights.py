@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.literal import DerivedLiteral, Literal
 from ccodegen.hlo.rewrite import map_computations, rewrite_with_old
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Var
@@ -19,7 +20,10 @@ from ccodegen.ops.contraction import Contraction, contraction
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.register_tile import RegisterTile, register_tile
 from ccodegen.passes.context import PassContext
+from ccodegen.support.pieces import Array
 from ccodegen.target import Target
+
+_PIECE = 1 << 20  # bytes
 
 
 def lay_out_weights(module: Module, context: PassContext) -> Module:
@@ -64,7 +68,7 @@ def _laid_out(
 def _tile_of_weights(hero: Instruction, target: Target, strict: bool) -> RegisterTile | None:
     """The tile whose panels the right matrix is packed for; None where it is not to be packed."""
     weights = hero.operands[1]
-    if not isinstance(weights.attributes, Constant):
+    if not isinstance(weights.attributes, Constant) or weights.array_shape.size == 0:
         return None
     tile = register_tile(hero, target, strict)
     is_read_as_stored = tile and tile.right is weights.array_shape.element_type
@@ -92,19 +96,47 @@ def _packed(
     """The weights as ops on a constant of panels: in each the groups of the depth, in those the
     columns, in those the elements. `sizes`: batch, depth and columns."""
     assert isinstance(weights.attributes, Constant)
-    ordered = weights.attributes.literal.array.transpose(order)
-    batch, depth, columns = sizes
-    width, group = tile.columns, tile.group
-    padded, missing = ordered.reshape(sizes), (0, -depth % group, -columns % width)
-    if any(missing):
-        padded = np.pad(padded, [(0, count) for count in missing])
-    turns, count = padded.shape[1] // group, padded.shape[2] // width
-    parts = padded.reshape(batch, turns, group, count, width)
-    panels = np.ascontiguousarray(parts.transpose(0, 3, 1, 4, 2))
-    packed = constant(weights, panels.reshape(batch * count, turns, width * group))
+    panels = _Panels(weights.attributes.literal, tuple(order), sizes, tile.columns, tile.group)
+    batch, count, turns, width, group = panels.shape
+    shape = weights.array_shape.with_dimensions((batch * count, turns, width * group))
+    packed = constant(weights, DerivedLiteral(shape, panels))
     groups = reshape(weights, packed, panels.shape)
     first = 1 if batch == 1 else 0  # else the last columns' places were not simple
-    lines = reshape(weights, transpose(weights, groups, (0, 2, 4, 1, 3)), padded.shape[first:])
+    padded = (batch, turns * group, count * width)
+    lines = reshape(weights, transpose(weights, groups, (0, 2, 4, 1, 3)), padded[first:])
     whole = [SliceDimension(0, size) for size in sizes[first:]]
-    kept = reshape(weights, slice_of(weights, lines, whole), ordered.shape)
+    ordered = tuple(weights.array_shape.dimensions[d] for d in order)
+    kept = reshape(weights, slice_of(weights, lines, whole), ordered)
     return transpose(weights, kept, tuple(int(d) for d in np.argsort(order)))
+
+
+@dataclass(frozen=True)
+class _Panels:
+    """See `_packed`."""
+
+    weights: Literal
+    order: tuple[int, ...]
+    sizes: tuple[int, int, int]
+    width: int
+    group: int
+
+    @property
+    def shape(self) -> tuple[int, int, int, int, int]:
+        batch, depth, columns = self.sizes
+        return batch, -(-columns // self.width), -(-depth // self.group), self.width, self.group
+
+    def __call__(self) -> Iterator[Array]:
+        """Some panels at a time, as many as the caches hold."""
+        _, count, turns, width, group = self.shape
+        matrices = self.weights.array.transpose(self.order).reshape(self.sizes)
+        some = max(8, _PIECE // (turns * group * width * matrices.itemsize))
+        for matrix in matrices:
+            for first in range(0, count, some):
+                last = min(first + some, count)
+                columns = matrix[:, first * width : last * width]
+                missing = turns * group - len(columns), (last - first) * width - columns.shape[1]
+                if any(missing):
+                    columns = np.pad(columns, [(0, more) for more in missing])
+                parts = columns.reshape(turns, group, last - first, width)
+                panels = np.ascontiguousarray(parts.transpose(2, 0, 3, 1))
+                yield panels.reshape(last - first, turns, width * group)

@@ -11,7 +11,7 @@ output features.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
@@ -20,6 +20,7 @@ import numpy as np
 
 from ccodegen.hlo.attributes import DimLabels, PaddingDimension, SliceDimension, WindowDimension
 from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo.literal import DerivedLiteral, Literal
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import constant, derived, is_static, reshape, slice_of
@@ -30,6 +31,7 @@ from ccodegen.ops.movement import Concatenate, Pad
 from ccodegen.passes.context import PassContext
 from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.pieces import Array
 
 _FILTER = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])  # G
 _Sums: TypeAlias = Callable[[Sequence[Instruction]], list[Instruction]]
@@ -166,19 +168,15 @@ class _Writer:
 
     def _transformed_filter(self) -> Instruction:
         """G · g · Gᵀ: 16 × input features × output features."""
-        weights = self.origin.operands[1].attributes
-        assert isinstance(weights, Constant)
+        weights = self.origin.operands[1]
+        assert isinstance(weights.attributes, Constant)
         labels = self.sizes.labels
         features = labels.kernel_input_feature, labels.kernel_output_feature
         order = (*labels.kernel_spatial, *features)
-        filters = weights.literal.array.transpose(order)
-        filters = filters.reshape(-1, *filters.shape[2:])
-        both = np.kron(_FILTER, _FILTER)
-        transformed = np.empty((len(both), *filters.shape[1:]), np.float32)
-        # One by one: doubles of them all would not fit the caches.
-        for n in range(filters.shape[1]):
-            transformed[:, n] = both @ filters[:, n].astype(np.float64)
-        return constant(self.origin, transformed)
+        sizes = (_IN * _IN, *(weights.array_shape.dimensions[d] for d in features))
+        shape = weights.array_shape.with_dimensions(sizes)
+        transformed = _TransformedFilter(weights.attributes.literal, order)
+        return constant(self.origin, DerivedLiteral(shape, transformed))
 
     def _products(self, tiles: Instruction, filters: Instruction) -> list[list[Instruction]]:
         """The 16 products, each 1 × tiles × output features."""
@@ -217,6 +215,24 @@ class _Writer:
         sizes[dimension] = sum(part.array_shape.dimensions[dimension] for part in parts)
         shape = parts[0].array_shape.with_dimensions(tuple(sizes))
         return derived(self.origin, "concatenate", shape, tuple(parts), Concatenate((dimension,)))
+
+
+@dataclass(frozen=True)
+class _TransformedFilter:
+    """`order`: of the filter's dimensions, such that both spatial ones come first."""
+
+    filters: Literal
+    order: tuple[int, ...]
+
+    def __call__(self) -> Iterator[Array]:
+        filters = self.filters.array.transpose(self.order)
+        filters = filters.reshape(-1, *filters.shape[2:])
+        both = np.kron(_FILTER, _FILTER)
+        transformed = np.empty((len(both), *filters.shape[1:]), np.float32)
+        # One by one: doubles of them all would not fit the caches.
+        for n in range(filters.shape[1]):
+            transformed[:, n] = both @ filters[:, n].astype(np.float64)
+        yield transformed
 
 
 def _both_ways(places: Sequence[Sequence[Instruction]], sums: _Sums) -> list[list[Instruction]]:

@@ -42,6 +42,18 @@ def test_a_saved_program_loads_without_its_source(saved: Path) -> None:
         program.as_text("c")
 
 
+def test_weights_are_written_piece_by_piece(tmp_path: Path) -> None:
+    text = """ENTRY e { x = f32[300] parameter(0)  w = f32[300,1700] parameter(1)
+      ROOT d = f32[1700] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0} }"""
+    random = np.random.default_rng(0)
+    x, w = random.integers(-9, 9, 300), random.integers(-9, 9, (300, 1700))
+    constants = {"w": w.astype(np.float32)}
+    first, again = (ccodegen.compile(text, constants=constants) for _ in range(2))
+    first.save(tmp_path / "program")
+    for program in first, again, ccodegen.load(tmp_path / "program"):
+        np.testing.assert_array_equal(program(x.astype(np.float32)), x @ w)
+
+
 def test_what_was_loaded_can_be_saved(saved: Path, tmp_path: Path) -> None:
     ccodegen.load(saved).save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == saved.read_bytes()
