@@ -3,9 +3,7 @@
    Extensions stand behind CCG_ macros, which are empty for a compiler that lacks them and wherever
    CCG_PLAIN is defined. CCG_STRICT asks for the reference's bits: no contraction to FMA here, and
    none by the compiler (-ffp-contract=off). CCG_SET_OPTIONS asks gcc for the options that loops
-   over float functions need to vectorise, for builds whose flags are not ours.
-
-   Nothing but sqrt, floor, ceil, rint and fabs comes from <math.h>: they are exact everywhere. */
+   over float functions need to vectorise, for builds whose flags are not ours. */
 #ifndef CCG_BASE_H
 #define CCG_BASE_H
 
@@ -16,10 +14,23 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* All that comes from <math.h>: infinity, NaN, and as CCG_MATH(f) sqrt, floor, ceil, rint and fabs,
+   which are exact everywhere. gcc and clang have them without that header, which is longer than all
+   of the runtime that most files include. */
+#if defined(__GNUC__) && !defined(CCG_PLAIN)
+#define CCG_MATH(name) __builtin_##name
+#define CCG_INFINITY __builtin_inff()
+#define CCG_NAN __builtin_nanf("")
+#else
+#include <math.h>
+#define CCG_MATH(name) name
+#define CCG_INFINITY INFINITY
+#define CCG_NAN NAN
+#endif
 
 #if defined(__GNUC__) && !defined(CCG_PLAIN)
 #define CCG_UNUSED __attribute__((unused))

@@ -54,7 +54,7 @@ CCG_INLINE uint16_t ccg_bf16_from_f32(float x)
 CCG_INLINE float ccg_f32_odd_from_f64(double x)
 {
     float near = (float)x;
-    double magnitude = fabs(x), rounded = fabs((double)near);
+    double magnitude = CCG_MATH(fabs)(x), rounded = CCG_MATH(fabs)((double)near);
     uint32_t bits = ccg_bits_f32(near);
     uint32_t toward_zero = rounded > magnitude ? bits - 1u : bits;
     return ccg_f32_bits(rounded == magnitude ? bits : toward_zero | 1u);

@@ -268,20 +268,20 @@ CCG_INLINE float ccg_quotient_f32(float a, float b, float r)
 /* At most 0.5 ulp. */
 CCG_INLINE float ccg_sqrt_f32(float x)
 {
-    return sqrtf(x);
+    return CCG_MATH(sqrtf)(x);
 }
 
 /* At most 1.5 ulp. */
 CCG_INLINE float ccg_rsqrt_f32(float x)
 {
-    return 1.0f / sqrtf(x);
+    return 1.0f / CCG_MATH(sqrtf)(x);
 }
 
 /* At most 2.04 ulp. */
 CCG_INLINE float ccg_asinh_f32(float x)
 {
     float a = ccg_abs_f32(x), square = a * a;
-    float near = a + square / (1.0f + sqrtf(square + 1.0f));
+    float near = a + square / (1.0f + CCG_MATH(sqrtf)(square + 1.0f));
     float far = a > 0x1p+30f ? 0x1.62e43p-1f : 0.0f;
     float result = ccg_log1p_f32(a > 0x1p+30f ? a : near) + far;
     return ccg_copysign_f32(result, x);
@@ -290,7 +290,7 @@ CCG_INLINE float ccg_asinh_f32(float x)
 /* At most 2.15 ulp. */
 CCG_INLINE float ccg_acosh_f32(float x)
 {
-    float t = x - 1.0f, near = t + sqrtf(ccg_fma_f32(t, t, 2.0f * t));
+    float t = x - 1.0f, near = t + CCG_MATH(sqrtf)(ccg_fma_f32(t, t, 2.0f * t));
     float far = x > 0x1p+30f ? 0x1.62e43p-1f : 0.0f;
     float result = ccg_log1p_f32(x > 0x1p+30f ? x : near) + far;
     return x < 1.0f ? CCG_NAN_F32 : result;
@@ -390,18 +390,18 @@ CCG_INLINE float ccg_exp2_precise_f32(double x)
 CCG_INLINE float ccg_pow_f32(float x, float y)
 {
     float a = ccg_abs_f32(x), half = y * 0.5f, result, real;
-    float odd = floorf(half) != half ? y : 0.0f;
+    float odd = CCG_MATH(floorf)(half) != half ? y : 0.0f;
     double shift = a < 0x1p-126f ? 23.0 : 0.0;
     double exponent = ccg_log2_precise_f32(ccg_normal_f32(a)) - shift;
     uint32_t negative;
-    odd = floorf(y) == y ? odd : 0.0f;
+    odd = CCG_MATH(floorf)(y) == y ? odd : 0.0f;
     exponent = a == 0.0f ? (double)-CCG_INF_F32 : exponent;
     exponent = a < CCG_INF_F32 ? exponent : (double)a;
     result = ccg_exp2_precise_f32(exponent * (double)y);
     result = a == 1.0f && ccg_abs_f32(y) == CCG_INF_F32 ? 1.0f : result;
     negative = odd != 0.0f ? ccg_bits_f32(x) & 0x80000000u : 0u;
     result = ccg_f32_bits(ccg_bits_f32(result) | negative);
-    real = floorf(y) == y ? result : CCG_NAN_F32;
+    real = CCG_MATH(floorf)(y) == y ? result : CCG_NAN_F32;
     real = x < 0.0f ? real : result;
     result = a < CCG_INF_F32 ? real : result;
     result = x == 1.0f ? 1.0f : result;

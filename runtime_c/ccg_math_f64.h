@@ -203,20 +203,20 @@ CCG_INLINE double ccg_quotient_f64(double a, double b, double r)
 /* At most 0.5 ulp. */
 CCG_INLINE double ccg_sqrt_f64(double x)
 {
-    return sqrt(x);
+    return CCG_MATH(sqrt)(x);
 }
 
 /* At most 1.5 ulp. */
 CCG_INLINE double ccg_rsqrt_f64(double x)
 {
-    return 1.0 / sqrt(x);
+    return 1.0 / CCG_MATH(sqrt)(x);
 }
 
 /* At most 1.9 ulp. */
 CCG_INLINE double ccg_asinh_f64(double x)
 {
     double a = ccg_abs_f64(x), square = a * a;
-    double near = a + square / (1.0 + sqrt(square + 1.0));
+    double near = a + square / (1.0 + CCG_MATH(sqrt)(square + 1.0));
     double far = a > 0x1p+60 ? CCG_LN2_F64 : 0.0;
     double result = ccg_log1p_f64(a > 0x1p+60 ? a : near) + far;
     return ccg_copysign_f64(result, x);
@@ -225,7 +225,7 @@ CCG_INLINE double ccg_asinh_f64(double x)
 /* At most 2.3 ulp. */
 CCG_INLINE double ccg_acosh_f64(double x)
 {
-    double t = x - 1.0, near = t + sqrt(ccg_fma_f64(t, t, 2.0 * t));
+    double t = x - 1.0, near = t + CCG_MATH(sqrt)(ccg_fma_f64(t, t, 2.0 * t));
     double far = x > 0x1p+60 ? CCG_LN2_F64 : 0.0;
     double result = ccg_log1p_f64(x > 0x1p+60 ? x : near) + far;
     return x < 1.0 ? CCG_NAN_F64 : result;

@@ -137,13 +137,13 @@ CCG_INLINE double ccg_exp2_double_f64(double high, double low)
 CCG_INLINE double ccg_pow_f64(double x, double y)
 {
     const double infinity = ccg_f64_bits((uint64_t)0x7ff << 52), far = 0x1p+80;
-    double a = ccg_abs_f64(x), half = y * 0.5, odd = floor(half) != half ? y : 0.0;
+    double a = ccg_abs_f64(x), half = y * 0.5, odd = CCG_MATH(floor)(half) != half ? y : 0.0;
     double shift = a < 0x1p-1022 ? 54.0 : 0.0, limited = y > far ? far : y;
     double exponent, low, result, real;
     ccg_double_f64 log2 = ccg_log2_double_f64(ccg_normal_f64(a), shift);
     uint64_t negative;
     limited = limited < -far ? -far : limited;
-    odd = floor(y) == y ? odd : 0.0;
+    odd = CCG_MATH(floor)(y) == y ? odd : 0.0;
     exponent = log2.high * limited;
     low = ccg_product_error_f64(log2.high, limited, exponent) + log2.low * limited;
     low = ccg_abs_f64(exponent) < 1100.0 ? low : 0.0;
@@ -152,7 +152,7 @@ CCG_INLINE double ccg_pow_f64(double x, double y)
     result = ccg_exp2_double_f64(exponent, low);
     negative = odd != 0.0 ? ccg_bits_f64(x) & (uint64_t)1 << 63 : 0u;
     result = ccg_f64_bits(ccg_bits_f64(result) | negative);
-    real = floor(y) == y ? result : ccg_f64_bits((uint64_t)0xfff << 51);
+    real = CCG_MATH(floor)(y) == y ? result : ccg_f64_bits((uint64_t)0xfff << 51);
     real = x < 0.0 ? real : result;
     result = a < infinity ? real : result;
     result = x == 1.0 ? 1.0 : result;

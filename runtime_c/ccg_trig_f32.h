@@ -131,7 +131,7 @@ CCG_INLINE float ccg_asin_tail_f32(float z)
 CCG_INLINE float ccg_asin_f32(float x)
 {
     float a = ccg_abs_f32(x), square = x * x, half = 0.5f - 0.5f * a;
-    float z = a > 0.5f ? half : square, root = sqrtf(half);
+    float z = a > 0.5f ? half : square, root = CCG_MATH(sqrtf)(half);
     float s = a > 0.5f ? root : a;
     float rest = s * ccg_asin_tail_f32(z);
     float large = CCG_HALF_PI_HIGH_F32 - 2.0f * s - (2.0f * rest - CCG_HALF_PI_LOW_F32);
@@ -142,7 +142,7 @@ CCG_INLINE float ccg_asin_f32(float x)
 CCG_INLINE float ccg_acos_f32(float x)
 {
     float a = ccg_abs_f32(x), square = x * x, half = 0.5f - 0.5f * a;
-    float z = a > 0.5f ? half : square, root = sqrtf(half);
+    float z = a > 0.5f ? half : square, root = CCG_MATH(sqrtf)(half);
     float s = a > 0.5f ? root : x;
     float rest = s * ccg_asin_tail_f32(z);
     float small = CCG_HALF_PI_HIGH_F32 - (s + (rest - CCG_HALF_PI_LOW_F32));

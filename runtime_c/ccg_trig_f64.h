@@ -169,7 +169,7 @@ CCG_INLINE double ccg_asin_tail_f64(double z)
 CCG_INLINE double ccg_asin_f64(double x)
 {
     double a = ccg_abs_f64(x), square = x * x, half = 0.5 - 0.5 * a;
-    double z = a > 0.5 ? half : square, root = sqrt(half);
+    double z = a > 0.5 ? half : square, root = CCG_MATH(sqrt)(half);
     double s = a > 0.5 ? root : a;
     double rest = s * ccg_asin_tail_f64(z);
     double large = CCG_HALF_PI_HIGH_F64 - 2.0 * s - (2.0 * rest - CCG_HALF_PI_LOW_F64);
@@ -180,7 +180,7 @@ CCG_INLINE double ccg_asin_f64(double x)
 CCG_INLINE double ccg_acos_f64(double x)
 {
     double a = ccg_abs_f64(x), square = x * x, half = 0.5 - 0.5 * a;
-    double z = a > 0.5 ? half : square, root = sqrt(half);
+    double z = a > 0.5 ? half : square, root = CCG_MATH(sqrt)(half);
     double s = a > 0.5 ? root : x;
     double rest = s * ccg_asin_tail_f64(z);
     double small = CCG_HALF_PI_HIGH_F64 - (s + (rest - CCG_HALF_PI_LOW_F64));

@@ -10,8 +10,8 @@ from ccodegen.support.element_type import ElementType, Kind
 
 _SUFFIX = {"f32": "f", "f64": ""}
 _BITS = {"f32": np.uint32, "f64": np.uint64}
-_INFINITY = {"f32": "INFINITY", "f64": "(double)INFINITY"}
-_NAN = {"f32": "NAN", "f64": "(double)NAN"}
+_INFINITY = {"f32": "CCG_INFINITY", "f64": "(double)CCG_INFINITY"}
+_NAN = {"f32": "CCG_NAN", "f64": "(double)CCG_NAN"}
 _QUIET = {"f32": 0x7FC00000, "f64": 0x7FF8000000000000}
 
 
@@ -58,7 +58,7 @@ def initializers(element: ElementType, array: np.ndarray[Any, Any]) -> list[str]
 
 
 def has_odd_nan(element: ElementType, array: np.ndarray[Any, Any]) -> bool:
-    """Whether an f32, f64 or complex array has a NaN whose bits the macro NAN does not give."""
+    """Whether an f32, f64 or complex array has a NaN whose bits CCG_NAN does not give."""
     part = element.component
     if part.text not in _BITS:
         return False
@@ -79,7 +79,7 @@ def _integer(element: ElementType, value: int) -> str:
 
 def _float(element: ElementType, number: np.ndarray[Any, Any]) -> str:
     if np.isnan(number):
-        # The macro NAN may be computed, as 0/0, and then has either sign.
+        # CCG_NAN may be computed, as 0/0, and then has either sign.
         bits, wide = int(number.view(_BITS[element.text])), element.bits == 64
         return f"ccg_{element.text}_bits({f'UINT64_C({bits:#x})' if wide else f'{bits:#x}u'})"
     if np.isinf(number):

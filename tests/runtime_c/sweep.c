@@ -6,6 +6,7 @@
    error in ulp and the arguments; infinite where a special value is not the reference's. */
 #include "ccg_base.h"
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
