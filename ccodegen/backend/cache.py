@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from ccodegen.support.errors import InputError
 from ccodegen.support.runtime_c import header_dir
@@ -23,7 +24,9 @@ from ccodegen.support.version import VERSION
 
 _MAGIC = b"ccg-cache-1\n"
 _FOOTER = len(_MAGIC) + 32
-_LARGE_PAGE = 1 << 21  # bytes
+LARGE_PAGE = 1 << 21  # bytes
+
+Content: TypeAlias = bytes | memoryview | int  # what comes next, or the place where it does
 
 
 def digest(*parts: str | bytes) -> str:
@@ -90,9 +93,7 @@ class Cache:
         """Makes or replaces an entry. Raises InputError where the folder cannot be written."""
         return self.replace(key, _with_footer(contents))
 
-    def replace(
-        self, key: str, contents: Iterable[bytes | memoryview], lasting: bool = False
-    ) -> Path:
+    def replace(self, key: str, contents: Iterable[Content], lasting: bool = False) -> Path:
         """Makes or replaces a file of another form. `lasting`: it is on the disk, too, before it
         can be seen. Raises InputError where the folder cannot be written."""
         path = self.path(key)
@@ -127,9 +128,7 @@ def _with_footer(contents: Iterable[bytes | memoryview]) -> Iterator[bytes | mem
     yield _MAGIC + state.digest()
 
 
-def write_atomically(
-    path: Path, contents: Iterable[bytes | memoryview], lasting: bool = False
-) -> None:
+def write_atomically(path: Path, contents: Iterable[Content], lasting: bool = False) -> None:
     """Makes or replaces a file, whole or not at all; `lasting`: even where the machine fails.
 
     Linux keeps and maps it in large pages, from which weights are read up to twice as fast, if each
@@ -137,11 +136,14 @@ def write_atomically(
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     try:
-        with os.fdopen(handle, "wb", buffering=_LARGE_PAGE) as file:
+        with os.fdopen(handle, "wb", buffering=LARGE_PAGE) as file:
             for part in contents:
+                if isinstance(part, int):
+                    file.seek(part)
+                    continue
                 rest = memoryview(part)
                 while rest:
-                    room = _LARGE_PAGE - file.tell() % _LARGE_PAGE
+                    room = LARGE_PAGE - file.tell() % LARGE_PAGE
                     file.write(rest[:room])
                     rest = rest[room:]
             if lasting:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from ccodegen.backend.cache import Cache, default_directory, digest, package_stamp
 from ccodegen.backend.compilers import find_compiler, machine
 from ccodegen.backend.executable import HostExecutable, executable
 from ccodegen.backend.image import Image, parts, read_image, this_run
 from ccodegen.backend.interfaces import Options
-from ccodegen.support.pieces import Array
+from ccodegen.backend.signature import Signature
+from ccodegen.support.pieces import Pieces
 from ccodegen.target import Target
 
 
@@ -23,14 +25,17 @@ def restore(target: Target, options: Options) -> HostExecutable | None:
 
 
 def remember(
-    image: Image, constants: Iterable[Iterable[Array]], target: Target, options: Options
+    signature: Signature,
+    library: Callable[[], tuple[Path, int]],
+    constants: Sequence[Pieces],
+    target: Target,
+    options: Options,
 ) -> Image | None:
-    """Puts the program into the cache. Returns the one there, if it can be read. `constants`: see
-    `image.parts`."""
+    """Puts a program into the cache; see `image.parts`. Returns the one there, if it is whole."""
     store, key = Cache(default_directory()), _key(target, options)
-    lasting = bool(image.signature.external) and not any(this_run())
-    path = store.replace(key, parts(image, constants, this_run()), lasting)
-    return read_image(path)
+    contents = parts(signature, machine(target), library, constants, this_run())
+    lasting = bool(constants) and not any(this_run())
+    return read_image(store.replace(key, contents, lasting))
 
 
 def _key(target: Target, options: Options) -> str:

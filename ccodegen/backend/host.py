@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from dataclasses import replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from ccodegen.backend.executable import HostExecutable, executable
 from ccodegen.backend.image import Image
 from ccodegen.backend.interfaces import Options
 from ccodegen.backend.library import Library
-from ccodegen.backend.signature import signature_of
+from ccodegen.backend.signature import Signature, signature_of
 from ccodegen.backend.transfer import sign_extended
-from ccodegen.emit.table import TablePrinter
-from ccodegen.loop.ir import ConstantData, Kernel, Program
+from ccodegen.emit.table import TablePrinter, TableSources
+from ccodegen.loop.ir import Kernel, Program
 from ccodegen.loop.steps import called_kernels
 from ccodegen.target import Target
 
@@ -58,23 +58,38 @@ class Loader(contextlib.ExitStack):
     def load(self, program: Program, options: Options) -> HostExecutable:
         """`options`: those given before, but for what is to be known of the program only now."""
         sources = self._printer.finish(program)
-        library = self._library.link(sources.units)
-        image = Image(
+        signature = signature_of(program, sources.external, options.structure)
+        library, cached = self._linked(sources, signature, options)
+        return executable(cached or self._image(library, sources, signature), options.io)
+
+    def _linked(
+        self, sources: TableSources, signature: Signature, options: Options
+    ) -> tuple[Path, Image | None]:
+        """The library, and the program in the cache, where it is to be there: constants go into
+        its file while compilers run."""
+        if not (options.cache and options.key):
+            return self._library.link(sources.units), None
+        linked: Future[tuple[Path, int]] = Future()
+        constants = [constant.pieces for constant in sources.external]
+        with ThreadPoolExecutor(1) as beside:
+            kept = beside.submit(
+                remember, signature, linked.result, constants, self._target, options
+            )
+            try:
+                library = self._library.link(sources.units)
+                linked.set_result((library, library.stat().st_size))
+            except BaseException as error:
+                linked.set_exception(error)
+                raise
+            return library, kept.result()
+
+    def _image(self, library: Path, sources: TableSources, signature: Signature) -> Image:
+        """With arrays of its own: the caller may write to those that constants came from."""
+        return Image(
             library,
             library.stat().st_size,
-            signature_of(program, sources.external, options.structure),
-            (),
+            signature,
+            [sign_extended(np.array(constant.array)) for constant in sources.external],
             machine(self._target),
             self._library.folder,
         )
-        cached = None
-        if options.cache and options.key:
-            constants = (map(sign_extended, constant.pieces) for constant in sources.external)
-            cached = remember(image, constants, self._target, options)
-        return executable(cached or _with_constants(image, sources.external), options.io)
-
-
-def _with_constants(image: Image, constants: Sequence[ConstantData]) -> Image:
-    """With arrays of its own: the caller may write to those that constants came from."""
-    own = [sign_extended(np.array(constant.array)) for constant in constants]
-    return replace(image, constants=own)

@@ -3,7 +3,8 @@
     library | constants, from a page on | facts, as JSON | footer
 
 The library stands first and the constants at their alignment, so that both are mapped from the very
-file, and read from the disk when they are first touched. The footer has a checksum of all but the
+file, and read from the disk when they are first touched. Large constants begin at a large page,
+wherever the library ends. The footer has a checksum of all but the
 constants, which are whole in the run of the machine that the footer names: what the system has not
 brought to the disk yet is lost only with it. In another run they are read and added up once.
 """
@@ -17,25 +18,28 @@ import json
 import mmap
 import os
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
 import numpy as np
 
-from ccodegen.backend.cache import write_atomically
+from ccodegen.backend.cache import LARGE_PAGE, Content, write_atomically
 from ccodegen.backend.signature import Signature, from_json
+from ccodegen.backend.transfer import sign_extended
 from ccodegen.support.errors import InputError
-from ccodegen.support.pieces import Array
+from ccodegen.support.pieces import Array, Pieces
 from ccodegen.support.version import VERSION
 from ccodegen.target import native
 
-_MAGIC = b"ccg-program-2\n\0\0"
-# Magic; bytes of the library, the facts, all; sum of the constants; checksum; run of the machine.
-_FOOTER = struct.Struct("<16sQQQQ32s16s")
+_MAGIC = b"ccg-program-3\n\0\0"
+# Magic; bytes of the library, before the constants, of the facts, of all; sum of the constants;
+# checksum; run of the machine.
+_FOOTER = struct.Struct("<16sQQQQQ32s16s")
 _ALL_RUNS = bytes(16)
 _PAGE = 4096
+_LARGE = 1 << 24  # bytes of constants that are worth room for a library of any size
 _WORD = 1 << 64
 _CHUNK = 1 << 18
 
@@ -65,31 +69,55 @@ def this_run() -> bytes:
 
 
 def parts(
-    image: Image, constants: Iterable[Iterable[Array]], run: bytes
-) -> Iterator[bytes | memoryview]:
-    """The bytes of its file, piece by piece. `constants`: each in pieces (see support/pieces.py).
+    signature: Signature,
+    machine: str,
+    library: Callable[[], tuple[Path, int]],
+    constants: Sequence[Pieces],
+    run: bytes,
+) -> Iterator[Content]:
+    """What its file consists of. `library()`: the file that begins with the library, and the
+    library's size in bytes; asked for after large constants, which can be written while it is made.
     `run`: of the machine, in which all that was written is there; zeros: in all of them."""
-    checksum, size, total = hashlib.sha256(), image.library_size, 0
-    with image.library.open("rb") as file:
-        for piece in _pieces(file, image.library_size):
+    is_large = sum(slot.bytes for slot in signature.external) >= _LARGE
+    start = LARGE_PAGE if is_large else _next_page(library()[1])
+    end, total = yield from _constants(constants, start, signature.alignment)
+    path, library_size = library()
+    if library_size > start:
+        start = _next_page(library_size)
+        end, total = yield from _constants(constants, start, signature.alignment)
+    checksum = hashlib.sha256()
+    yield 0
+    with path.open("rb") as file:
+        for piece in _pieces(file, library_size):
             checksum.update(piece)
             yield piece
-    gap = -size % _PAGE
-    for constant in constants:
-        yield bytes(gap)
-        size += gap
-        for array in constant:
-            data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-            yield data.data
-            total += _sum(data)
-            size += data.nbytes
-        gap = -size % image.signature.alignment
-    facts = {"version": VERSION, "machine": image.machine, "signature": image.signature.to_json()}
+    facts = {"version": VERSION, "machine": machine, "signature": signature.to_json()}
     text = json.dumps(facts).encode()
-    sizes = (image.library_size, len(text), size + len(text) + _FOOTER.size, total % _WORD)
+    sizes = (library_size, start, len(text), end + len(text) + _FOOTER.size, total)
     checksum.update(text + repr(sizes).encode())
+    yield end
     yield text
     yield _FOOTER.pack(_MAGIC, *sizes, checksum.digest(), run)
+
+
+def _constants(
+    constants: Sequence[Pieces], start: int, alignment: int
+) -> Generator[Content, None, tuple[int, int]]:
+    """The constants from that place on; gives their end, and their sum."""
+    end, total = start, 0
+    for constant in constants:
+        end += -end % alignment
+        yield end
+        for piece in constant():
+            data = sign_extended(piece).reshape(-1).view(np.uint8)
+            yield data.data
+            total += _sum(data)
+            end += data.nbytes
+    return end, total % _WORD
+
+
+def _next_page(place: int) -> int:
+    return place + -place % _PAGE
 
 
 def read_image(path: Path) -> Image | None:
@@ -104,9 +132,11 @@ def read_image(path: Path) -> Image | None:
 
 def save_image(image: Image, path: Path) -> None:
     """Writes the file, whole or not at all. Raises InputError where that cannot be done."""
-    whole = ([constant] for constant in image.constants)
+    library = image.library, image.library_size
+    constants = [functools.partial(iter, [constant]) for constant in image.constants]
+    contents = parts(image.signature, image.machine, lambda: library, constants, _ALL_RUNS)
     try:
-        write_atomically(path, parts(image, whole, _ALL_RUNS), lasting=bool(image.constants))
+        write_atomically(path, contents, lasting=bool(constants))
     except OSError as error:
         raise InputError(f"cannot write '{path}': {error.strerror or error}") from None
 
@@ -130,7 +160,7 @@ def _read(path: Path, file: BufferedReader) -> Image | None:
         return None
     file.seek(size - _FOOTER.size)
     magic, *sizes, digest, run = _FOOTER.unpack(file.read(_FOOTER.size))
-    library_size, text_size, whole, total = sizes
+    library_size, start, text_size, whole, total = sizes
     if magic != _MAGIC or whole != size or library_size + text_size > size:
         return None
     file.seek(size - _FOOTER.size - text_size)
@@ -146,7 +176,7 @@ def _read(path: Path, file: BufferedReader) -> Image | None:
     if facts["version"] != VERSION:
         return None
     signature = from_json(facts["signature"])
-    constants = _mapped(file, library_size, signature)
+    constants = _mapped(file, start, signature)
     if run not in (_ALL_RUNS, this_run()):
         if sum(map(_sum, constants)) % _WORD != total:
             return None
@@ -187,7 +217,7 @@ def _mapped(file: BufferedReader, start: int, signature: Signature) -> list[Arra
         with contextlib.suppress(OSError):  # where the system has none
             mapping.madvise(mmap.MADV_HUGEPAGE)
     data = np.frombuffer(mapping, np.uint8)
-    arrays, start = [], start + -start % _PAGE
+    arrays = []
     for slot in signature.external:
         start += -start % signature.alignment
         arrays.append(data[start : start + slot.bytes].view(slot.dtype).reshape(slot.shape))

@@ -305,7 +305,6 @@ class ConstantData:
     def array(self) -> Array:
         return joined(self.data) if callable(self.data) else self.data
 
-    @property
     def pieces(self) -> Iterator[Array]:
         return self.data() if callable(self.data) else iter([self.data])
 

@@ -201,3 +201,31 @@ def test_sums_tell_lost_bytes(size: int) -> None:
         lost = data.copy()
         lost[place] = 0
         assert image._sum(lost) != image._sum(data)
+
+
+@pytest.mark.parametrize("room", [image.LARGE_PAGE, 4096])
+def test_large_constants_are_written_before_the_library(
+    room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(image, "_LARGE", 1)
+    monkeypatch.setattr(image, "LARGE_PAGE", room)  # the lesser one is too little for the library
+    text = TEXT.replace("ENTRY e", f"ENTRY e{room}")  # another one each time
+    program = ccodegen.compile(text, constants={"w": W})
+    check(program)
+    program.save(tmp_path / "program")
+    check(ccodegen.load(tmp_path / "program"))
+    check(ccodegen.compile(text, constants={"w": W}))
+
+
+def test_a_program_that_does_not_compile_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Path:
+        raise InputError("no compiler")
+
+    monkeypatch.setenv("CCODEGEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(image, "_LARGE", 1)
+    monkeypatch.setattr("ccodegen.backend.library.Library.link", fail)
+    with pytest.raises(InputError, match="no compiler"):
+        ccodegen.compile(TEXT, constants={"w": W})
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
