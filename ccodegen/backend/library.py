@@ -16,6 +16,7 @@ from ccodegen.backend.toolchain import (
     blame,
     build_key,
     object_command,
+    quick_flags,
     runtime_files,
 )
 from ccodegen.emit.table import Unit
@@ -53,7 +54,8 @@ class Library:
             if not self._place(name).exists():
                 self._place(name).write_text(text, encoding="utf-8")
         self._objects[unit] = source.with_suffix(".o")
-        command = object_command(self._compiler, self._flags, source, unit.hot)
+        flags = (*self._flags, *quick_flags(self._compiler))
+        command = object_command(self._compiler, flags, source, unit.hot)
         self._runs[unit] = CompilerRun(command)
         self._results[unit] = self._beside.submit(self._runs[unit].finish)
 
