@@ -4,9 +4,11 @@
 
 The library stands first and the constants at their alignment, so that both are mapped from the very
 file, and read from the disk when they are first touched. Large constants begin at a large page,
-wherever the library ends. The footer has a checksum of all but the
-constants, which are whole in the run of the machine that the footer names: what the system has not
-brought to the disk yet is lost only with it. In another run they are read and added up once.
+wherever the library ends.
+
+The footer has a checksum of all but the constants, which are whole in the run of the machine that
+it names: what the system has not brought to the disk yet is lost only with it. In another run they
+are read and added up once.
 """
 
 from __future__ import annotations

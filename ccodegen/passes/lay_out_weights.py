@@ -126,10 +126,10 @@ class _Panels:
         return batch, -(-columns // self.width), -(-depth // self.group), self.width, self.group
 
     def __call__(self) -> Iterator[Array]:
-        """Some panels at a time, as many as the caches hold."""
+        """Some panels at a time: whole words (see Pieces), as many as the caches hold."""
         _, count, turns, width, group = self.shape
         matrices = self.weights.array.transpose(self.order).reshape(self.sizes)
-        some = max(8, _PIECE // (turns * group * width * matrices.itemsize))
+        some = 8 * max(1, _PIECE // (8 * turns * group * width * matrices.itemsize))
         for matrix in matrices:
             for first in range(0, count, some):
                 last = min(first + some, count)
