@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ccodegen.loop.builder import Builder, apply, compare, const, index
-from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
-from ccodegen.ops.index import plus, times
+from ccodegen.loop.ir import INDEX, Buffer, Expr, Index, LoopKind
+from ccodegen.ops.index import minus, plus, quotient, times
 from ccodegen.ops.line_sorter import Key, Read, Values, Write
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
@@ -24,6 +24,20 @@ BLOCK = 256  # elements whose digits are computed together, in a loop without de
 
 
 Block: TypeAlias = tuple[Expr, Expr]  # its first element, and the number of them
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of a line: so many blocks from the first element on, as far as they come before
+    `end`."""
+
+    first: Expr
+    end: Expr
+    blocks: Expr
+
+
+def span_of(first: Expr, end: Expr) -> Span:
+    return Span(first, end, quotient(plus(minus(end, first), BLOCK - 1), BLOCK))
 
 
 @dataclass(frozen=True)
@@ -60,10 +74,6 @@ class KeyedLine:
     key: Key
     radix: Radix
 
-    @property
-    def blocks(self) -> int:
-        return -(-self.n // BLOCK)
-
 
 class RadixSorter:
     """Emits the sort of one line."""
@@ -77,73 +87,91 @@ class RadixSorter:
     def sort(self, read: Read, write: Write, kept: int) -> None:
         b = self._builder
         keys = b.local(self._radix.word, (BLOCK,), "keys")
-        self._count_digits(read, keys)
-        side = b.variable(index(0), "side")
-        with b.loop(self._radix.passes, "p") as p, b.when(self._digits_differ(p)):
-            source = b.let(b.load(side), "from")
-            target = b.let(apply("subtract", index(1), source), "to")
-            with self._blocks(index(0), self._line.blocks) as block:
-                self._find_digits(keys, p, block, functools.partial(self._load, source))
-                self._move(p, (source, target), keys, block)
-            b.store(side, (), target)
+        whole, side = span_of(index(0), index(self._line.n)), index(0)
+        values = functools.partial(self._read_and_store, read)
+        self._count_digits(self._counts, (), whole, values, keys)
+        end = self._move_by_digits(self._counts, (), self._radix.passes, whole, side, keys)
         with b.loop(kept, "i") as i:
-            write(i, self._load(b.load(side), i))
+            write(i, self._load(end, i))
 
-    def _count_digits(self, read: Read, keys: Buffer) -> None:
-        """Also puts what is read into the lines."""
-        b, passes = self._builder, range(self._radix.passes)
-        with b.loops((self._radix.passes, self._radix.counters), "d") as at:
-            b.store(self._counts, at, const(_U32, 0))
-        with self._blocks(index(0), self._line.blocks) as (start, length):
+    def _read_and_store(self, read: Read, at: Expr) -> Values:
+        """Puts what is read into the lines."""
+        values = [self._builder.let(v, "value") for v in read(at)]
+        self._store(index(0), at, values)
+        return values
+
+    def _count_digits(
+        self, counts: Buffer, rows: Index, span: Span, read: Read, keys: Buffer
+    ) -> None:
+        """Those of as many passes as there are rows of counters."""
+        b, (passes, counters) = self._builder, counts.dimensions[len(rows) :]
+        with b.loops((passes, counters), "d") as at:
+            b.store(counts, (*rows, *at), const(_U32, 0))
+        with self._blocks(span) as (start, length):
             with b.loop(length, "k", LoopKind.VECTOR) as k:
-                place = apply("add", start, k)
-                values = [b.let(v, "value") for v in read(place)]
-                self._store(index(0), place, values)
+                values = [b.let(v, "value") for v in read(plus(start, k))]
                 b.store(keys, (k,), self._line.key(values))
             with b.loop(length, "k") as k:
                 key = b.let(b.load(keys, (k,)), "key")
-                for number in passes:
-                    self._next_place(index(number), self._digit(key, index(number)))
+                for number in range(passes):
+                    digit = self._digit(key, index(number))
+                    self._next_place(counts, (*rows, index(number)), digit)
 
-    def _digits_differ(self, p: Expr) -> Expr:
+    def _move_by_digits(
+        self, counts: Buffer, rows: Index, passes: int, span: Span, side: Expr, keys: Buffer
+    ) -> Expr:
+        """Sorts what lies on one side of the lines by its lesser digits, which are counted; on
+        which side it lies then."""
+        b = self._builder
+        current = b.variable(side, "side")
+        with b.loop(passes, "p") as p, b.when(self._digits_differ(counts, (*rows, p), span)):
+            source = b.let(b.load(current), "from")
+            target = b.let(minus(index(1), source), "to")
+            with self._blocks(span) as block:
+                self._find_digits(keys, p, block, functools.partial(self._load, source))
+                self._move(counts, (*rows, p), (source, target), keys, block)
+            b.store(current, (), target)
+        return b.let(b.load(current), "end")
+
+    def _digits_differ(self, counts: Buffer, row: Index, span: Span) -> Expr:
         """Counts become the places of the first element of each digit; whether it is not one digit
         that all elements have."""
         b = self._builder
-        total, largest = b.variable(const(_U32, 0), "total"), b.variable(const(_U32, 0), "largest")
+        total = b.variable(apply("convert", span.first, type=_U32), "total")
+        largest = b.variable(const(_U32, 0), "largest")
         with b.loop(self._radix.counters, "d") as d:
-            count = b.let(b.load(self._counts, (p, d)), "count")
-            b.store(self._counts, (p, d), b.load(total))
+            count = b.let(b.load(counts, (*row, d)), "count")
+            b.store(counts, (*row, d), b.load(total))
             b.store(total, (), apply("add", b.load(total), count))
             b.store(largest, (), apply("maximum", b.load(largest), count))
-        return self._is_less_than_all(b.load(largest))
-
-    def _is_less_than_all(self, count: Expr) -> Expr:
-        return compare("lt", count, const(_U32, self._line.n))
+        size = apply("convert", minus(span.end, span.first), type=_U32)
+        return compare("lt", b.load(largest), size)
 
     def _find_digits(self, keys: Buffer, p: Expr, block: Block, read: Read) -> None:
         """Of the elements of a block."""
         b, (start, length) = self._builder, block
         with b.loop(length, "k", LoopKind.VECTOR) as k:
-            values = [b.let(v, "value") for v in read(apply("add", start, k))]
+            values = [b.let(v, "value") for v in read(plus(start, k))]
             b.store(keys, (k,), self._digit(self._line.key(values), p))
 
-    def _move(self, row: Expr, sides: tuple[Expr, Expr], keys: Buffer, block: Block) -> None:
+    def _move(
+        self, counts: Buffer, row: Index, sides: tuple[Expr, Expr], keys: Buffer, block: Block
+    ) -> None:
         """The elements of a block with these digits, to the places in that row of counters."""
         b, (start, length), (source, target) = self._builder, block, sides
         with b.loop(length, "k") as k:
-            place = self._next_place(row, b.load(keys, (k,)))
-            values = self._load(source, apply("add", start, k))
+            place = self._next_place(counts, row, b.load(keys, (k,)))
+            values = self._load(source, plus(start, k))
             self._store(target, apply("convert", place, type=INDEX), values)
 
     @contextmanager
-    def _blocks(self, first: Expr, count: int) -> Iterator[Block]:
-        """A loop over so many blocks, the first of which has this number, as far as there are."""
+    def _blocks(self, span: Span) -> Iterator[Block]:
+        """A loop over the blocks of a span."""
         b = self._builder
-        left = apply("subtract", index(self._line.blocks), first)
-        with b.loop(apply("minimum", left, index(count)), "block") as block:
-            start = b.let(times(plus(first, block), BLOCK), "start")
-            left = apply("subtract", index(self._line.n), start)
-            yield start, apply("minimum", left, index(BLOCK))
+        with b.loop(span.blocks, "block") as block:
+            start = b.let(plus(span.first, times(block, BLOCK)), "start")
+            count = b.let(apply("minimum", minus(span.end, start), index(BLOCK)), "count")
+            yield start, count
 
     def _digit(self, key: Expr, p: Expr) -> Expr:
         word, width = self._radix.word, self._radix.width
@@ -151,12 +179,12 @@ class RadixSorter:
         digits = apply("shift-right-logical", key, shift)
         return apply("and", digits, const(word, self._radix.counters - 1))
 
-    def _next_place(self, row: Expr, digit: Expr) -> Expr:
+    def _next_place(self, counts: Buffer, row: Index, digit: Expr) -> Expr:
         """The counter of a digit, which then counts one more."""
         b = self._builder
-        at = (row, b.let(apply("convert", digit, type=INDEX), "digit"))
-        place = b.let(b.load(self._counts, at), "place")
-        b.store(self._counts, at, apply("add", place, const(_U32, 1)))
+        at = (*row, b.let(apply("convert", digit, type=INDEX), "digit"))
+        place = b.let(b.load(counts, at), "place")
+        b.store(counts, at, apply("add", place, const(_U32, 1)))
         return place
 
     def _load(self, side: Expr, at: Expr) -> list[Expr]:

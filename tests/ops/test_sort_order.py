@@ -9,7 +9,7 @@ import ccodegen.ops
 from ccodegen.backend.options import with_threads
 from ccodegen.hlo.text import parse
 from ccodegen.loop.text import to_text
-from ccodegen.ops import line_sort
+from ccodegen.ops import line_sort, sliced_radix_sort
 from ccodegen.ops.line_sort import Order, best_radix, line_sorter
 from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_sort import RadixSorter
@@ -131,6 +131,40 @@ def test_sorts_by_digits_in_slices(element_type, comparator, n, monkeypatch):
     text = BY.format(element_type, comparator, n)
     built = three_ways.check(text, values(element_type, n), strict=True, target=target)
     assert any("apart" in to_text(kernel) for kernel in built.program.kernels)
+
+
+@pytest.mark.parametrize(
+    ("element_type", "comparator", "n"),
+    [("f32", CANONICAL, 301), ("u64", SWAPPED, 257), ("s32", GREATER, 2100)],
+)
+def test_sorts_by_digits_in_buckets(element_type, comparator, n, monkeypatch):
+    monkeypatch.setattr(line_sort, "_LEAST_SHARED", 0)
+    monkeypatch.setattr(sliced_radix_sort, "_ELEMENTS", 0)
+    target = with_threads(three_ways.plain_target(), 2)
+    text = BY.format(element_type, comparator, n)
+    built = three_ways.check(text, values(element_type, n), strict=True, target=target)
+    assert any("bucket" in to_text(kernel) for kernel in built.program.kernels)
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 0.9, 1])
+def test_most_elements_in_one_bucket(share, monkeypatch):
+    monkeypatch.setattr(line_sort, "_LEAST_SHARED", 0)
+    monkeypatch.setattr(sliced_radix_sort, "_ELEMENTS", 0)
+    target = with_threads(three_ways.plain_target(), 2)
+    random = np.random.default_rng(3)
+    near, wide = random.integers(0, 1000, 1100), random.integers(-(2**31), 2**31, 1100)
+    x = np.where(np.arange(1100) < share * 1100, near, wide).astype(np.int32)
+    three_ways.check(BY.format("s32", GREATER, 1100), x, strict=True, target=target)
+
+
+def test_the_first_of_many_in_buckets(monkeypatch):
+    monkeypatch.setattr(line_sort, "_LEAST_SHARED", 0)
+    monkeypatch.setattr(sliced_radix_sort, "_ELEMENTS", 0)
+    target = with_threads(three_ways.plain_target(), 2)
+    text = """ENTRY e { x = s32[700] parameter(0)
+      ROOT r = (s32[650], s32[650]) topk(x), k=650, largest=true }"""
+    built = three_ways.check(text, values("s32", 700), strict=True, target=target)
+    assert any("bucket" in to_text(kernel) for kernel in built.program.kernels)
 
 
 def test_passes_over_digits_that_all_elements_share_are_left_out():
