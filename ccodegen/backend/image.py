@@ -41,7 +41,7 @@ _MAGIC = b"ccg-program-3\n\0\0"
 _FOOTER = struct.Struct("<16sQQQQQ32s16s")
 _ALL_RUNS = bytes(16)
 _PAGE = 4096
-_LARGE = 1 << 24  # bytes of constants that are worth room for a library of any size
+_LARGE = 1 << 24  # bytes of constants for which a large page is left free, for the library
 _WORD = 1 << 64
 _CHUNK = 1 << 18
 
@@ -80,12 +80,13 @@ def parts(
     """What its file consists of. `library()`: the file that begins with the library, and the
     library's size in bytes; asked for after large constants, which can be written while it is made.
     `run`: of the machine, in which all that was written is there; zeros: in all of them."""
-    is_large = sum(slot.bytes for slot in signature.external) >= _LARGE
-    start = LARGE_PAGE if is_large else _next_page(library()[1])
-    end, total = yield from _constants(constants, start, signature.alignment)
+    start = end = total = 0
+    if sum(slot.bytes for slot in signature.external) >= _LARGE:
+        start = LARGE_PAGE
+        end, total = yield from _constants(constants, start, signature.alignment)
     path, library_size = library()
-    if library_size > start:
-        start = _next_page(library_size)
+    if library_size > start:  # also where large constants have been written in its way
+        start = library_size + -library_size % _PAGE
         end, total = yield from _constants(constants, start, signature.alignment)
     checksum = hashlib.sha256()
     yield 0
@@ -116,10 +117,6 @@ def _constants(
             total += _sum(data)
             end += data.nbytes
     return end, total % _WORD
-
-
-def _next_page(place: int) -> int:
-    return place + -place % _PAGE
 
 
 def read_image(path: Path) -> Image | None:

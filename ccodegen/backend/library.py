@@ -35,6 +35,7 @@ class Library:
         self._target, self._cache = target, cache
         self._compiler = find_compiler(target)
         self._flags = target.compile_flags(strict)
+        self._quick = quick_flags(self._compiler)
         self._built_by = build_key(self._compiler, target, strict)
         self._beside = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1))
         self._runs: dict[Unit, CompilerRun] = {}
@@ -54,7 +55,7 @@ class Library:
             if not self._place(name).exists():
                 self._place(name).write_text(text, encoding="utf-8")
         self._objects[unit] = source.with_suffix(".o")
-        flags = (*self._flags, *quick_flags(self._compiler))
+        flags = (*self._flags, *self._quick)
         command = object_command(self._compiler, flags, source, unit.hot)
         self._runs[unit] = CompilerRun(command)
         self._results[unit] = self._beside.submit(self._runs[unit].finish)

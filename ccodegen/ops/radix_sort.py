@@ -22,7 +22,6 @@ from ccodegen.support.element_type import ElementType
 _U32 = ElementType.U32
 BLOCK = 256  # elements whose digits are computed together, in a loop without dependences
 
-
 Block: TypeAlias = tuple[Expr, Expr]  # its first element, and the number of them
 
 
@@ -87,10 +86,9 @@ class RadixSorter:
     def sort(self, read: Read, write: Write, kept: int) -> None:
         b = self._builder
         keys = b.local(self._radix.word, (BLOCK,), "keys")
-        whole, side = span_of(index(0), index(self._line.n)), index(0)
-        values = functools.partial(self._read_and_store, read)
-        self._count_digits(self._counts, (), whole, values, keys)
-        end = self._move_by_digits(self._counts, (), self._radix.passes, whole, side, keys)
+        whole = span_of(index(0), index(self._line.n))
+        read_all = functools.partial(self._read_and_store, read)
+        end = self._sort_span(self._counts, (), whole, index(0), read_all, keys)
         with b.loop(kept, "i") as i:
             write(i, self._load(end, i))
 
@@ -99,6 +97,24 @@ class RadixSorter:
         values = [self._builder.let(v, "value") for v in read(at)]
         self._store(index(0), at, values)
         return values
+
+    def _sort_span(
+        self, counts: Buffer, rows: Index, span: Span, side: Expr, read: Read, keys: Buffer
+    ) -> Expr:
+        """Sorts what lies on one side of the lines when it has been read, by as many of its lesser
+        digits as there are rows of counters; on which side it lies then."""
+        b = self._builder
+        self._count_digits(counts, rows, span, read, keys)
+        current = b.variable(side, "side")
+        passes = counts.dimensions[len(rows)]
+        with b.loop(passes, "p") as p, b.when(self._digits_differ(counts, (*rows, p), span)):
+            source = b.let(b.load(current), "from")
+            target = b.let(minus(index(1), source), "to")
+            with self._blocks(span) as block:
+                self._find_digits(keys, p, block, functools.partial(self._load, source))
+                self._move(counts, (*rows, p), (source, target), keys, block)
+            b.store(current, (), target)
+        return b.let(b.load(current), "end")
 
     def _count_digits(
         self, counts: Buffer, rows: Index, span: Span, read: Read, keys: Buffer
@@ -116,22 +132,6 @@ class RadixSorter:
                 for number in range(passes):
                     digit = self._digit(key, index(number))
                     self._next_place(counts, (*rows, index(number)), digit)
-
-    def _move_by_digits(
-        self, counts: Buffer, rows: Index, passes: int, span: Span, side: Expr, keys: Buffer
-    ) -> Expr:
-        """Sorts what lies on one side of the lines by its lesser digits, which are counted; on
-        which side it lies then."""
-        b = self._builder
-        current = b.variable(side, "side")
-        with b.loop(passes, "p") as p, b.when(self._digits_differ(counts, (*rows, p), span)):
-            source = b.let(b.load(current), "from")
-            target = b.let(minus(index(1), source), "to")
-            with self._blocks(span) as block:
-                self._find_digits(keys, p, block, functools.partial(self._load, source))
-                self._move(counts, (*rows, p), (source, target), keys, block)
-            b.store(current, (), target)
-        return b.let(b.load(current), "end")
 
     def _digits_differ(self, counts: Buffer, row: Index, span: Span) -> Expr:
         """Counts become the places of the first element of each digit; whether it is not one digit

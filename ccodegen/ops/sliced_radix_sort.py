@@ -58,7 +58,7 @@ class SlicedRadixSorter(RadixSorter):
 
     def _sort_buckets(self, write: Write, kept: int) -> None:
         """A slice takes the buckets that have their middle in it."""
-        b, side = self._builder, index(1)
+        b = self._builder
         with self._slice() as (part, keys, here):
             next_slice = plus(here.first, BLOCK * self._blocks_each)
             with b.loop(self._radix.counters, "bucket") as d:
@@ -66,14 +66,19 @@ class SlicedRadixSorter(RadixSorter):
                 middle = b.let(quotient(plus(start, stop), 2), "middle")
                 is_here = apply("and", at_least(middle, here.first), less(middle, next_slice))
                 with b.when(apply("and", less(start, stop), is_here)):
-                    bucket = span_of(start, stop)
-                    counts = self._bucket_counts, (part,)
-                    self._count_digits(*counts, bucket, functools.partial(self._load, side), keys)
-                    sorted_side = self._move_by_digits(*counts, self._last, bucket, side, keys)
-                    with b.loop(minus(stop, start), "i") as i:
-                        place = plus(start, i)
-                        with self._if_kept(place, kept):
-                            write(place, self._load(sorted_side, place))
+                    self._sort_bucket(part, start, stop, keys, write, kept)
+
+    def _sort_bucket(
+        self, part: Expr, start: Expr, stop: Expr, keys: Buffer, write: Write, kept: int
+    ) -> None:
+        b, side = self._builder, index(1)
+        read = functools.partial(self._load, side)
+        bucket = span_of(start, stop)
+        end = self._sort_span(self._bucket_counts, (part,), bucket, side, read, keys)
+        with b.loop(minus(stop, start), "i") as i:
+            place = plus(start, i)
+            with self._if_kept(place, kept):
+                write(place, self._load(end, place))
 
     def _if_kept(self, place: Expr, kept: int) -> AbstractContextManager[None]:
         return self._builder.when(less(place, kept)) if kept < self._line.n else nullcontext()
