@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ccodegen.hlo.ir import Instruction
@@ -13,8 +14,10 @@ from ccodegen.ops.cost import is_dear
 from ccodegen.ops.fold import operator_name
 
 _VECTORS_OF_LANES = 4
-_STREAMS = 8
-_FAR = 1 << 23  # bytes of a row that caches do not keep
+_STREAMS = 8  # of a row that is far
+_ROW_STREAMS = 2  # of one that is not, in an array that is
+_FAR = 1 << 23  # bytes that caches do not keep
+_LEAST_STREAM = 1 << 13  # bytes: two pages, at whose ends prefetchers begin anew
 
 
 def lane_count(work: Work, reduction: Reduction) -> int:
@@ -52,10 +55,18 @@ def streams(work: Work, found: Sequence[Reduction], lanes: int) -> tuple[int, in
     first = found[0]
     accumulators = sum(3 if is_extremum(r) else 1 for r in found)
     registers = work.job.target.machine.vector_registers // accumulators
-    is_near = first.dimensions[-1] * first.types[0].bytes < _FAR
     count = 1
-    if not is_near and not any(is_kept(i, first.dimensions) for i in work.job.fused):
-        count = min(_STREAMS, 1 << max(registers // 2, 1).bit_length() - 1)
+    if not any(is_kept(i, first.dimensions) for i in work.job.fused):
+        count = min(_most_streams(first), 1 << max(registers // 2, 1).bit_length() - 1)
     if accumulators > 2 or count * _VECTORS_OF_LANES > registers:
         lanes //= 2  # what each element takes needs registers
     return count, lanes
+
+
+def _most_streams(reduction: Reduction) -> int:
+    element = reduction.types[0].bytes
+    row = reduction.dimensions[-1] * element
+    if row >= _FAR:
+        return _STREAMS
+    is_far = math.prod(reduction.dimensions) * element >= _FAR
+    return _ROW_STREAMS if is_far and row >= _ROW_STREAMS * _LEAST_STREAM else 1
