@@ -15,17 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.elements import Elements, either
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.lanes import filled, join_lanes
 from ccodegen.lower.reduction import Reduction
-from ccodegen.ops.creation import Constant, Iota
-from ccodegen.ops.extremum import extremum_operator
-from ccodegen.ops.movement import Broadcast
-from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.ops.extremum import extremum_operator, growing
+from ccodegen.support.element_type import ElementType
 
 LEAST_LANES = 32  # compilers unroll shorter loops, and do not vectorise them
 _BLOCK = 1024
@@ -43,29 +40,8 @@ def find_extremum(reduction: Reduction) -> str:
     (dimension,) = reduction.reduced
     if reduction.dimensions[dimension] > _MOST_PLACES:
         return ""
-    pairs = zip(reduction.inputs, reduction.initial, strict=True)
-    grows = (_counts(i, dimension) and _is_at_most_zero(initial) for i, initial in pairs)
-    return extremum_operator(reduction.attributes.to_apply, tuple(grows))
-
-
-def _counts(instruction: Instruction, dimension: int) -> bool:
-    """Whether the elements along a dimension are 0, 1, 2, …"""
-    attributes = instruction.attributes
-    if isinstance(attributes, Broadcast):
-        kept = dimension in attributes.dimensions
-        (operand,) = instruction.operands
-        return kept and _counts(operand, attributes.dimensions.index(dimension))
-    if not isinstance(attributes, Iota) or not instruction.array_shape.element_type.is_integer:
-        return False
-    element_type = instruction.array_shape.element_type
-    digits = element_type.bits - (element_type.kind is Kind.SIGNED)
-    fits = instruction.array_shape.dimensions[dimension] <= 2**digits
-    return fits and attributes.iota_dimension == dimension
-
-
-def _is_at_most_zero(instruction: Instruction) -> bool:
-    attributes = instruction.attributes
-    return isinstance(attributes, Constant) and bool(attributes.literal.array.item() <= 0)
+    grows = growing(reduction.inputs, reduction.initial, dimension)
+    return extremum_operator(reduction.attributes.to_apply, grows)
 
 
 def extremum_in_lanes(

@@ -14,10 +14,9 @@ from ccodegen.ops.cost import is_dear
 from ccodegen.ops.fold import operator_name
 
 _VECTORS_OF_LANES = 4
-_STREAMS = 8  # of a row that is far
-_ROW_STREAMS = 2  # of one that is not, in an array that is
 _FAR = 1 << 23  # bytes that caches do not keep
-_LEAST_STREAM = 1 << 13  # bytes: two pages, at whose ends prefetchers begin anew
+_LONG, _STREAMS = 1 << 20, 8  # bytes of a row
+_SHORT, _FEW_STREAMS = 1 << 14, 2
 
 
 def lane_count(work: Work, reduction: Reduction) -> int:
@@ -57,16 +56,18 @@ def streams(work: Work, found: Sequence[Reduction], lanes: int) -> tuple[int, in
     registers = work.job.target.machine.vector_registers // accumulators
     count = 1
     if not any(is_kept(i, first.dimensions) for i in work.job.fused):
-        count = min(_most_streams(first), 1 << max(registers // 2, 1).bit_length() - 1)
+        fits = 1 << max(registers // 2, 1).bit_length() - 1
+        count = min(_most_streams(first, accumulators), fits)
     if accumulators > 2 or count * _VECTORS_OF_LANES > registers:
         lanes //= 2  # what each element takes needs registers
     return count, lanes
 
 
-def _most_streams(reduction: Reduction) -> int:
+def _most_streams(reduction: Reduction, accumulators: int) -> int:
     element = reduction.types[0].bytes
     row = reduction.dimensions[-1] * element
-    if row >= _FAR:
+    if math.prod(reduction.dimensions) * element < _FAR:
+        return 1
+    if row >= _LONG:
         return _STREAMS
-    is_far = math.prod(reduction.dimensions) * element >= _FAR
-    return _ROW_STREAMS if is_far and row >= _ROW_STREAMS * _LEAST_STREAM else 1
+    return _FEW_STREAMS if row >= _SHORT and accumulators == 1 else 1

@@ -7,15 +7,19 @@ but their order, so that trying all orders, equal values, zeros and NaN among th
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from ccodegen.hlo.evaluate import Evaluator
 from ccodegen.hlo.ir import Computation, Instruction
+from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.operators import evaluate
 from ccodegen.ops import fold
+from ccodegen.ops.creation import Constant, Iota
 from ccodegen.ops.elementwise import Compare
+from ccodegen.ops.movement import Broadcast, Reshape
 from ccodegen.ops.shape_checks import result_types
 from ccodegen.support.element_type import ElementType, Kind
 
@@ -52,6 +56,38 @@ def extremum_operator(computation: Computation, grows: tuple[bool, ...]) -> str:
         ):
             return operator
     return ""
+
+
+def growing(
+    inputs: Sequence[Instruction], initial: Sequence[Instruction], dimension: int
+) -> tuple[bool, ...]:
+    """Of which inputs of a reduce the elements grow along a dimension, from the init value on."""
+    pairs = zip(inputs, initial, strict=True)
+    return tuple(_counts(i, dimension) and _is_at_most_zero(start) for i, start in pairs)
+
+
+def _counts(instruction: Instruction, dimension: int) -> bool:
+    """Whether the elements along a dimension are n, n + 1, n + 2, … with n >= 0."""
+    attributes, shape = instruction.attributes, instruction.shape
+    if isinstance(attributes, Broadcast):
+        kept = dimension in attributes.dimensions
+        (operand,) = instruction.operands
+        return kept and _counts(operand, attributes.dimensions.index(dimension))
+    if isinstance(attributes, Reshape):
+        (operand,) = instruction.operands
+        is_row = operand.array_shape.rank == 1 and dimension == instruction.array_shape.rank - 1
+        return is_row and _counts(operand, 0)
+    if not isinstance(attributes, Iota) or not isinstance(shape, ArrayShape):
+        return False
+    element_type = shape.element_type
+    digits = element_type.bits - (element_type.kind is Kind.SIGNED)
+    fits = element_type.is_integer and shape.dimensions[dimension] <= 2**digits
+    return fits and attributes.iota_dimension == dimension
+
+
+def _is_at_most_zero(instruction: Instruction) -> bool:
+    attributes = instruction.attributes
+    return isinstance(attributes, Constant) and bool(attributes.literal.array.item() <= 0)
 
 
 def _goes_by_order(instruction: Instruction) -> bool:

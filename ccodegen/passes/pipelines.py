@@ -30,6 +30,7 @@ from ccodegen.passes.settle_types import settle_types
 from ccodegen.passes.simplify_algebra import simplify_algebra
 from ccodegen.passes.simplify_control import simplify_control
 from ccodegen.passes.simplify_movement import simplify_movement
+from ccodegen.passes.split_reductions import split_reductions
 from ccodegen.passes.thread_random_state import thread_random_state
 from ccodegen.passes.trim_loops import trim_loops
 from ccodegen.passes.unfuse import unfuse
@@ -107,6 +108,8 @@ COMPILATION: Pipeline = (
     unzip_narrow,
     # What is computed has been taken apart before.
     widen_narrow,
+    # Types are those that sums are made in by now.
+    split_reductions,
     merge_common,
     # Folding would undo it.
     lay_out_weights,

@@ -1,0 +1,107 @@
+"""Takes reduces to few elements apart, into parts that threads share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo.rewrite import rewrite_module
+from ccodegen.loop.neutral import neutral
+from ccodegen.ops.build import constant, derived, element_of, is_static, reshape
+from ccodegen.ops.extremum import extremum_operator, growing
+from ccodegen.ops.fold import operator_name
+from ccodegen.ops.reduce import Reduce
+from ccodegen.ops.shape_checks import one_or_tuple
+from ccodegen.passes.context import PassContext
+
+Operands: TypeAlias = tuple[Instruction, ...]
+
+_FAR = 1 << 23  # bytes that caches do not keep
+_ENOUGH = 16  # elements of a result, to share among threads
+_MOST_PARTS = 64
+_LEAST_PARTS = 8
+
+
+def split_reductions(module: Module, context: PassContext) -> Module:
+    """`reduce(%x, 0), dimensions={0}` of an f32[16000000]  →
+    `reduce(reduce(reshape(%x, [64,250000]), -0), 0)`.
+
+    The parts, and so the order of sums, are the same for any number of threads. Not in strict mode,
+    which has one order, and not on processors without vectors, where arrays are small.
+    """
+    if context.strict or not context.has_vectors:
+        return module
+    return rewrite_module(module, _split)
+
+
+def _split(instruction: Instruction) -> Instruction:
+    attributes = instruction.attributes
+    if not isinstance(attributes, Reduce) or not _is_long(instruction, attributes):
+        return instruction
+    count = len(instruction.operands) // 2
+    inputs, initial = instruction.operands[:count], instruction.operands[count:]
+    starts = _starts(instruction, attributes, inputs, initial)
+    sizes = inputs[0].array_shape.dimensions
+    outer, *inner = sorted(attributes.dimensions)
+    parts = _parts(sizes[outer])
+    if not starts or not parts:
+        return instruction
+    if parts < sizes[outer]:
+        cut = (*sizes[:outer], parts, sizes[outer] // parts, *sizes[outer + 1 :])
+        inputs = tuple(reshape(instruction, i, cut) for i in inputs)
+        inner = [outer + 1, *(d + 1 for d in inner)]
+    elif not inner:
+        return instruction
+    kept = [d for d in range(inputs[0].array_shape.rank) if d not in inner]
+    dimensions = tuple(inputs[0].array_shape.dimensions[d] for d in kept)
+    of_parts = derived(
+        instruction,
+        "reduce",
+        one_or_tuple([i.array_shape.with_dimensions(dimensions) for i in inputs]),
+        (*inputs, *starts),
+        replace(attributes, dimensions=tuple(inner)),
+    )
+    results = (
+        [of_parts] if count == 1 else [element_of(instruction, of_parts, n) for n in range(count)]
+    )
+    return replace(
+        instruction,
+        operands=(*results, *initial),
+        attributes=replace(attributes, dimensions=(kept.index(outer),)),
+    )
+
+
+def _is_long(instruction: Instruction, attributes: Reduce) -> bool:
+    """Whether it reads an array that is far, and gives few elements."""
+    shape = instruction.operands[0].array_shape
+    reduced = math.prod(shape.dimensions[d] for d in attributes.dimensions)
+    is_far = shape.size * shape.element_type.bytes >= _FAR
+    return is_static(instruction) and is_far and shape.size // reduced < _ENOUGH
+
+
+def _starts(
+    instruction: Instruction, attributes: Reduce, inputs: Operands, initial: Operands
+) -> Operands:
+    """Init values for all parts that change nothing; none where elements have a fixed order."""
+    if len(inputs) == 1:
+        element_type = initial[0].array_shape.element_type
+        start = neutral(operator_name(attributes.to_apply), element_type)
+        return () if start is None else (
+            constant(instruction, np.asarray(start, element_type.dtype)),
+        )
+    *others, last = sorted(attributes.dimensions)
+    if others or last != inputs[0].array_shape.rank - 1:
+        return ()
+    # The extremum of an init value and itself is the same once more.
+    grows = growing(inputs, initial, last)
+    return initial if extremum_operator(attributes.to_apply, grows) else ()
+
+
+def _parts(size: int) -> int:
+    """Into how many a dimension is split; 0 where that cannot be."""
+    found = (n for n in range(min(size, _MOST_PARTS), _LEAST_PARTS - 1, -1) if size % n == 0)
+    return next(found, 0)

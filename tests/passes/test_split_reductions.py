@@ -1,0 +1,113 @@
+"""Reduces of far arrays to few elements become reduces of parts, which threads share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ccodegen
+from ccodegen.passes import split_reductions as splitting
+from ccodegen.passes.context import PassContext
+from ccodegen.passes.split_reductions import split_reductions
+from ccodegen.target import load
+from tests.passes.checking import WITHOUT_VECTORS_OR_STRICT, leaves_alone, rewrites
+
+PC = PassContext(target=load("x86-64"))
+ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
+MINUS = "minus { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] subtract(a, b) }\n"
+ARGMAX = """argmax {
+  a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)  j = s32[] parameter(3)
+  more = pred[] compare(a, b), direction=GT
+  nan = pred[] compare(a, a), direction=NE
+  first = pred[] or(more, nan)
+  equal = pred[] compare(a, b), direction=EQ
+  before = pred[] compare(i, j), direction=LT
+  tie = pred[] and(equal, before)
+  stays = pred[] or(first, tie)
+  best = f32[] select(first, a, b)
+  place = s32[] select(stays, i, j)
+  ROOT r = (f32[], s32[]) tuple(best, place) }
+"""
+
+
+@pytest.fixture(autouse=True)
+def everything_is_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "_FAR", 256)
+
+
+def program(shape: str, result: str, dimensions: str, combiner: str = ADD) -> str:
+    name = combiner.split()[0]
+    return (
+        f"{combiner}ENTRY e {{ x = f32[{shape}] parameter(0)  z = f32[] constant(1)\n"
+        f"ROOT r = f32[{result}] reduce(x, z), dimensions={{{dimensions}}}, to_apply={name} }}"
+    )
+
+
+def split(shape: str, cut: str, parts: str, inner: str, outer: str, result: str = "") -> str:
+    """The program after the pass; `cut`: the shape that x takes before, if it takes another."""
+    reshaped = f"y = f32[{cut}] reshape(x)\n" if cut else ""
+    return (
+        f"{ADD}ENTRY e {{ x = f32[{shape}] parameter(0)  z = f32[] constant(1)\n{reshaped}"
+        f"n = f32[] constant(-0)\n"
+        f"p = f32[{parts}] reduce({'y' if cut else 'x'}, n), dimensions={{{inner}}}, to_apply=add\n"
+        f"ROOT r = f32[{result}] reduce(p, z), dimensions={{{outer}}}, to_apply=add }}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (program("1000", "", "0"), split("1000", "50,20", "50", "1", "0")),
+        (program("2,640", "2", "1"), split("2,640", "2,64,10", "2,64", "2", "1", "2")),
+        # Its columns are parts already.
+        (program("60,7", "", "0,1"), split("60,7", "", "60", "1", "0")),
+        (program("130,2,3", "2", "0,2"), split("130,2,3", "26,5,2,3", "26,2", "1,3", "0", "2")),
+    ],
+)
+def test_sums(before: str, after: str) -> None:
+    rewrites(before, after, split_reductions, PC, exact=False)
+
+
+@pytest.mark.parametrize(
+    "stays",
+    [
+        program("63", "", "0"),  # near
+        program("32,20", "32", "1"),  # enough rows for threads
+        program("1009", "", "0"),  # a prime
+        program("64", "", "0"),  # no more than the parts
+        program("1000", "", "0", MINUS),
+    ],
+)
+def test_what_stays(stays: str) -> None:
+    leaves_alone(stays, split_reductions, PC)
+
+
+@pytest.mark.parametrize("context", WITHOUT_VECTORS_OR_STRICT)
+def test_not_without_vectors_or_strict(context: PassContext) -> None:
+    leaves_alone(program("1000", "", "0"), split_reductions, context)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_argmax_finds_the_first(threads: int) -> None:
+    text = (
+        f"HloModule m\n{ARGMAX}ENTRY e {{ x = f32[4000] parameter(0)\n"
+        "i = s32[4000] iota(), iota_dimension=0\n"
+        "least = f32[] constant(-inf)  zero = s32[] constant(0)\n"
+        "ROOT r = (f32[], s32[]) reduce(x, i, least, zero), dimensions={0}, to_apply=argmax }"
+    )
+    compiled = ccodegen.compile(text, threads=threads)
+    assert "[50,80]" in compiled.as_text("optimized")
+    x = np.random.default_rng(1).standard_normal(4000).astype(np.float32)
+    x[[777, 778, 3999]] = 9
+    assert [float(v) for v in compiled(x)] == [9, 777]
+    x[[1234, 3000]] = np.nan
+    assert int(compiled(x)[1]) == 1234
+    assert int(compiled(np.full(4000, -np.inf, np.float32))[1]) == 0
+
+
+def test_same_bits_for_any_number_of_threads() -> None:
+    text = "HloModule m\n" + program("1000000", "", "0")
+    x = np.random.default_rng(1).standard_normal(1000000).astype(np.float32)
+    results = {float(ccodegen.compile(text, threads=n)(x)) for n in (1, 2, 3)}
+    assert len(results) == 1
+    assert abs(results.pop() - 1 - x.sum(dtype=np.float64)) < 1e-2
