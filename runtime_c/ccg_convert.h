@@ -6,6 +6,7 @@
 #define CCG_CONVERT_H
 
 #include "ccg_base.h"
+#include "ccg_float.h"
 
 /* T: the type that holds the integer, V: the one to compute in. The limit is the largest value plus
    one, exact in the float type. What is out of range is replaced before the cast, because casting
@@ -18,7 +19,7 @@
         F inside = x < least ? least : x; \
         V value; \
         inside = inside < limit ? inside : 0; \
-        inside = (inside < 0 ? -inside : inside) < 1 ? 0 : inside; \
+        inside = ccg_abs_##from(inside) < 1 ? 0 : inside; \
         value = (V)inside; \
         return (T)(x >= limit ? largest : value); \
     }

@@ -60,6 +60,15 @@ CCG_INLINE uint64_t ccg_high_product64(uint64_t a, uint64_t b)
 #define CCG_W uint32_t
 #define CCG_COUNT 32
 
+/* The whole part of a/b, where it is in range. Vectors divide floats only. A quotient of numbers of
+   32 bits that is not whole is at least 2^-32 below the next number that is, and as a double far
+   nearer to itself. */
+#if defined(__AVX2__) && !defined(CCG_PLAIN)
+#define CCG_WHOLE(T, a, b) (__builtin_constant_p(b) ? (a) / (b) : (T)((double)(a) / (double)(b)))
+#else
+#define CCG_WHOLE(T, a, b) ((a) / (b))
+#endif
+
 #define CCG_T int8_t
 #define CCG_S s1
 #define CCG_BITS 1
@@ -115,9 +124,11 @@ CCG_INLINE uint64_t ccg_high_product64(uint64_t a, uint64_t b)
 #undef CCG_V
 #undef CCG_W
 #undef CCG_COUNT
+#undef CCG_WHOLE
 #define CCG_V int64_t
 #define CCG_W uint64_t
 #define CCG_COUNT 64
+#define CCG_WHOLE(T, a, b) ((a) / (b))
 
 #define CCG_T int64_t
 #define CCG_S s64
@@ -133,6 +144,7 @@ CCG_INLINE uint64_t ccg_high_product64(uint64_t a, uint64_t b)
 #undef CCG_V
 #undef CCG_W
 #undef CCG_COUNT
+#undef CCG_WHOLE
 #undef CCG_F
 #undef CCG_UNARY
 #undef CCG_BINARY

@@ -16,7 +16,7 @@ from ccodegen.backend.toolchain import (
     blame,
     build_key,
     object_command,
-    quick_flags,
+    own_flags,
     runtime_files,
 )
 from ccodegen.emit.table import Unit
@@ -35,7 +35,7 @@ class Library:
         self._target, self._cache = target, cache
         self._compiler = find_compiler(target)
         self._flags = target.compile_flags(strict)
-        self._quick = quick_flags(self._compiler)
+        self._own = own_flags(self._compiler)
         self._built_by = build_key(self._compiler, target, strict)
         self._beside = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1))
         self._runs: dict[Unit, CompilerRun] = {}
@@ -55,7 +55,7 @@ class Library:
             if not self._place(name).exists():
                 self._place(name).write_text(text, encoding="utf-8")
         self._objects[unit] = source.with_suffix(".o")
-        flags = (*self._flags, *self._quick)
+        flags = (*self._flags, *self._own)
         command = object_command(self._compiler, flags, source, unit.hot)
         self._runs[unit] = CompilerRun(command)
         self._results[unit] = self._beside.submit(self._runs[unit].finish)

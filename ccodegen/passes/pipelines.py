@@ -24,6 +24,7 @@ from ccodegen.passes.lay_out_weights import lay_out_weights
 from ccodegen.passes.merge_common import merge_common
 from ccodegen.passes.normalise_layouts import normalise_layouts
 from ccodegen.passes.pad_dynamic import pad_dynamic
+from ccodegen.passes.reduce_in_f32 import reduce_in_f32
 from ccodegen.passes.settle_call_layouts import settle_call_layouts
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.settle_types import settle_types
@@ -105,10 +106,11 @@ COMPILATION: Pipeline = (
     expose_padding,
     # Before fusion, which both change; several reduces may make one column.
     frame_updates,
+    # Before what asks for types that can be summed in any order.
+    reduce_in_f32,
     unzip_narrow,
     # What is computed has been taken apart before.
     widen_narrow,
-    # Types are those that sums are made in by now.
     split_reductions,
     merge_common,
     # Folding would undo it.

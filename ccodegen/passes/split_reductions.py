@@ -6,17 +6,15 @@ import math
 from dataclasses import replace
 from typing import TypeAlias
 
-import numpy as np
-
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
-from ccodegen.loop.neutral import neutral
-from ccodegen.ops.build import constant, derived, element_of, is_static, reshape
+from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.build import derived, element_of, is_static, reshape
 from ccodegen.ops.extremum import extremum_operator, growing
-from ccodegen.ops.fold import operator_name
 from ccodegen.ops.reduce import Reduce
 from ccodegen.ops.shape_checks import one_or_tuple
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.neutral_start import neutral_start
 
 Operands: TypeAlias = tuple[Instruction, ...]
 
@@ -44,7 +42,7 @@ def _split(instruction: Instruction) -> Instruction:
         return instruction
     count = len(instruction.operands) // 2
     inputs, initial = instruction.operands[:count], instruction.operands[count:]
-    starts = _starts(instruction, attributes, inputs, initial)
+    starts = _starts(instruction, inputs, initial)
     sizes = inputs[0].array_shape.dimensions
     outer, *inner = sorted(attributes.dimensions)
     parts = _parts(sizes[outer])
@@ -83,18 +81,14 @@ def _is_long(instruction: Instruction, attributes: Reduce) -> bool:
     return is_static(instruction) and is_far and shape.size // reduced < _ENOUGH
 
 
-def _starts(
-    instruction: Instruction, attributes: Reduce, inputs: Operands, initial: Operands
-) -> Operands:
+def _starts(instruction: Instruction, inputs: Operands, initial: Operands) -> Operands:
     """Init values for all parts that change nothing; none where elements have a fixed order."""
     if len(inputs) == 1:
-        element_type = initial[0].array_shape.element_type
-        start = neutral(operator_name(attributes.to_apply), element_type)
-        return () if start is None else (
-            constant(instruction, np.asarray(start, element_type.dtype)),
-        )
+        start = neutral_start(instruction)
+        return () if start is None else (start,)
+    attributes = attributes_of(instruction, Reduce)
     *others, last = sorted(attributes.dimensions)
-    if others or last != inputs[0].array_shape.rank - 1:
+    if others or last != inputs[0].array_shape.rank - 1 or instruction.control_predecessors:
         return ()
     # The extremum of an init value and itself is the same once more.
     grows = growing(inputs, initial, last)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ccodegen.hlo import opdef
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
-from ccodegen.loop.neutral import neutral
-from ccodegen.ops.build import constant, derived, is_static, reshape, slice_of
-from ccodegen.ops.fold import operator_name
+from ccodegen.ops.build import derived, reshape, slice_of
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.neutral_start import neutral_start
 
 _WIDE = 64  # elements: a few vectors
 _LEAST_ROWS = 8  # of so many elements
@@ -39,7 +36,7 @@ def _widened(instruction: Instruction) -> Instruction:
     sizes, count = value.array_shape.dimensions, len(attributes.dimensions)
     rows, width = math.prod(sizes[:count]), math.prod(sizes[count:])
     together = math.lcm(_WIDE, max(width, 1)) // max(width, 1)
-    none = _neutral(instruction, attributes)
+    none = neutral_start(instruction)
     leads = sorted(attributes.dimensions) == list(range(count))
     is_narrow = 1 < width < _WIDE and rows >= together * _LEAST_ROWS
     if none is None or not leads or not is_narrow or opdef.get(value.op).elementwise:
@@ -54,20 +51,6 @@ def _widened(instruction: Instruction) -> Instruction:
         rest = _reduced(instruction, attributes, _rows(flat, whole, rows), none)
         total = derived(instruction, attributes.to_apply.root.op, total.shape, (total, rest))
     return reshape(instruction, total, instruction.array_shape.dimensions)
-
-
-def _neutral(instruction: Instruction, attributes: Reduce) -> Instruction | None:
-    """The value that changes none of the elements; None where the order of them counts."""
-    operands = instruction.operands
-    if not is_static(instruction) or instruction.control_predecessors:
-        return None
-    types = {i.array_shape.element_type for i in (instruction, *operands, attributes.to_apply.root)}
-    operator = operator_name(attributes.to_apply)
-    if len(types) > 1 or not operator:
-        return None
-    (element_type,) = types
-    value = neutral(operator, element_type)
-    return None if value is None else constant(instruction, np.array(value, element_type.dtype))
 
 
 def _rows(flat: Instruction, start: int, limit: int) -> Instruction:

@@ -98,6 +98,21 @@ def test_binary_integer_operators(operator: str, name: str) -> None:
     assert call(f"ccg_{operator}_{name}", a, b).tolist() == want
 
 
+@pytest.mark.parametrize("name", ["s16", "u16", "s32", "u32"])
+def test_quotients_next_to_whole_ones(name: str) -> None:
+    low, high = limits(name)
+    rng = np.random.default_rng(3)
+    b = np.exp2(rng.uniform(0, np.log2(high), 30_000)).astype(np.int64)
+    whole = np.exp2(rng.uniform(0, 1, b.size) * np.log2(high / b)).astype(np.int64)
+    a = np.clip(whole * b + rng.integers(-1, 2, b.size), 0, high)
+    signs = np.where(rng.integers(0, 2, (2, b.size)) > 0, 1, -1) if low < 0 else 1
+    a, b = np.array([a, b]) * signs
+    want = np.abs(a) // np.abs(b) * np.sign(a) * np.sign(b)
+    operands = a.astype(held(name)), b.astype(held(name))
+    np.testing.assert_array_equal(call(f"ccg_divide_{name}", *operands), want)
+    np.testing.assert_array_equal(call(f"ccg_remainder_{name}", *operands), a - want * b)
+
+
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("operator", UNARY)
 def test_unary_integer_operators(operator: str, name: str) -> None:
