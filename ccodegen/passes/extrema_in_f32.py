@@ -1,4 +1,4 @@
-"""Makes reduces of f16 and bf16 in f32, which vectors hold."""
+"""Finds extrema of f16 and bf16 in f32, which vectors hold."""
 
 from __future__ import annotations
 
@@ -10,32 +10,28 @@ from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
 from ccodegen.support.element_type import ElementType
 
-_NARROW = (ElementType.F16, ElementType.BF16)
-_EXACT = ("maximum", "minimum")
-_ROUNDED = ("add", "multiply")
+_NARROW = {ElementType.F16, ElementType.BF16}
 
 
-def reduce_in_f32(module: Module, context: PassContext) -> Module:
-    """`reduce(%x, %z)` of a bf16[1000] by add → `convert(reduce(convert(%x), convert(%z)))`.
+def extrema_in_f32(module: Module, context: PassContext) -> Module:
+    """`reduce(%x, %z)` of a bf16[1000] by maximum → `convert(reduce(convert(%x), convert(%z)))`.
 
-    An extremum is the same number. A sum is rounded once instead of each time: not in strict mode.
-    Not on processors without vectors, which would gain nothing.
+    It is the same number. Not on processors without vectors, which would gain nothing.
     """
     if not context.has_vectors:
         return module
-    operators = _EXACT if context.strict else (*_EXACT, *_ROUNDED)
-    return rewrite_module(module, lambda instruction: _widened(instruction, operators))
+    return rewrite_module(module, _widened)
 
 
-def _widened(instruction: Instruction, operators: tuple[str, ...]) -> Instruction:
+def _widened(instruction: Instruction) -> Instruction:
     attributes = instruction.attributes
     if not isinstance(attributes, Reduce) or len(instruction.operands) != 2:
         return instruction
     operator = operator_name(attributes.to_apply)
     parts = (instruction, *instruction.operands, attributes.to_apply.root)
     types = {part.array_shape.element_type for part in parts}
-    is_narrow = len(types) == 1 and types <= set(_NARROW)
-    if operator not in operators or not is_narrow or not is_static(instruction):
+    is_extremum = operator in ("maximum", "minimum") and is_static(instruction)
+    if not is_extremum or len(types) > 1 or not types <= _NARROW:
         return instruction
     (narrow,) = types
     wide = ElementType.F32
