@@ -39,7 +39,9 @@ def test_extrema(operator: str, t: str, context: PassContext) -> None:
     rewrites(program(operator, t), widened(operator, t), extrema_in_f32, context)
 
 
-@pytest.mark.parametrize(("operator", "t"), [("add", "bf16"), ("maximum", "f32"), ("minimum", "s16")])
+@pytest.mark.parametrize(
+    ("operator", "t"), [("add", "bf16"), ("maximum", "f32"), ("minimum", "s16")]
+)
 def test_what_stays(operator: str, t: str) -> None:
     leaves_alone(program(operator, t), extrema_in_f32, PC)
 
