@@ -14,8 +14,8 @@ OURS = "ccodegen"
 
 @dataclass
 class Timing:
-    """One peer at one workload. Times in seconds: of a call (least wall, median wall, least CPU
-    time of the process), `compiled` from a program, `restored` out of a cache. `memory`: the
+    """One peer at one workload. Times in seconds: of a call (least wall, median wall, median
+    CPU time of the process), `compiled` from a program, `restored` out of a cache. `memory`: the
     process's peak in bytes, for whole models. `error`: of the results, see worker.largest_error;
     None where it is infinite. `note`: why there is no time; `failed`: it tried."""
 
