@@ -10,6 +10,7 @@ from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, LoopKind
 from ccodegen.lower.contract_panels import Packer, Panel
 from ccodegen.lower.product import Product
+from ccodegen.ops.cost import FAR
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.element_type import ElementType
 
@@ -17,9 +18,6 @@ from ccodegen.support.element_type import ElementType
 _FEW = 8
 _LEAST_VECTORS = 2
 _LEAST_SUMS = 4  # fewer would wait for each other
-# Bytes of a matrix that comes from memory, not from a cache: several of its lines at a time come
-# slower than one after the other, where one row or column is multiplied with it.
-_STREAMED = 1 << 23
 
 
 def row_tile(product: Product) -> RegisterTile | None:
@@ -32,7 +30,8 @@ def row_tile(product: Product) -> RegisterTile | None:
     wide_integers = product.left_type is ElementType.U32
     if wide_integers or (product.type.is_float and product.work.job.strict):
         return None
-    if min(m, n) == 1 and product.type.is_float and m * n * k * product.type.bytes > _STREAMED:
+    # Several lines at a time come slower from memory than one after the other.
+    if min(m, n) == 1 and product.type.is_float and m * n * k * product.type.bytes > FAR:
         return None
     sizes = _sizes(min(m, n), max(m, n), machine.vector_registers)
     if sizes[0] * sizes[1] < _LEAST_SUMS:

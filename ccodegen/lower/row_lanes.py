@@ -10,11 +10,10 @@ from ccodegen.loop.neutral import neutral
 from ccodegen.lower.extremum import LEAST_LANES, find_extremum
 from ccodegen.lower.job import Work
 from ccodegen.lower.reduction import Reduction, is_extremum
-from ccodegen.ops.cost import is_dear
+from ccodegen.ops.cost import FAR, is_dear
 from ccodegen.ops.fold import operator_name
 
 _VECTORS_OF_LANES = 4
-_FAR = 1 << 23  # bytes that caches do not keep
 _LONG, _STREAMS = 1 << 20, 8  # bytes of a row
 _SHORT, _FEW_STREAMS = 1 << 14, 2
 
@@ -66,7 +65,7 @@ def streams(work: Work, found: Sequence[Reduction], lanes: int) -> tuple[int, in
 def _most_streams(reduction: Reduction, accumulators: int) -> int:
     element = reduction.types[0].bytes
     row = reduction.dimensions[-1] * element
-    if math.prod(reduction.dimensions) * element < _FAR:
+    if math.prod(reduction.dimensions) * element < FAR:
         return 1
     if row >= _LONG:
         return _STREAMS

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
-from ccodegen.ops.build import converted, derived, is_static, reducer
-from ccodegen.ops.fold import operator_name
+from ccodegen.ops.build import converted, derived, reducer
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.simple_reduce import operator_of
 from ccodegen.support.element_type import ElementType
-
-_NARROW = {ElementType.F16, ElementType.BF16}
 
 
 def extrema_in_f32(module: Module, context: PassContext) -> Module:
@@ -27,19 +25,15 @@ def _widened(instruction: Instruction) -> Instruction:
     attributes = instruction.attributes
     if not isinstance(attributes, Reduce) or len(instruction.operands) != 2:
         return instruction
-    operator = operator_name(attributes.to_apply)
-    parts = (instruction, *instruction.operands, attributes.to_apply.root)
-    types = {part.array_shape.element_type for part in parts}
-    is_extremum = operator in ("maximum", "minimum") and is_static(instruction)
-    if not is_extremum or len(types) > 1 or not types <= _NARROW:
-        return instruction
-    (narrow,) = types
-    wide = ElementType.F32
-    result = derived(
-        instruction,
-        "reduce",
-        instruction.array_shape.with_type(wide),
-        tuple(converted(instruction, o, wide) for o in instruction.operands),
-        Reduce(attributes.dimensions, reducer(operator, wide)),
-    )
-    return converted(instruction, result, narrow)
+    match operator_of(instruction):
+        case ("maximum" | "minimum" as operator, ElementType.F16 | ElementType.BF16 as narrow):
+            wide = ElementType.F32
+            result = derived(
+                instruction,
+                "reduce",
+                instruction.array_shape.with_type(wide),
+                tuple(converted(instruction, o, wide) for o in instruction.operands),
+                Reduce(attributes.dimensions, reducer(operator, wide)),
+            )
+            return converted(instruction, result, narrow)
+    return instruction

@@ -10,15 +10,15 @@ from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import derived, element_of, is_static, reshape
+from ccodegen.ops.cost import FAR
 from ccodegen.ops.extremum import extremum_operator, growing
 from ccodegen.ops.reduce import Reduce
 from ccodegen.ops.shape_checks import one_or_tuple
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.neutral_start import neutral_start
+from ccodegen.passes.simple_reduce import neutral_start
 
 Operands: TypeAlias = tuple[Instruction, ...]
 
-_FAR = 1 << 23  # bytes that caches do not keep
 _ENOUGH = 16  # elements of a result, to share among threads
 _MOST_PARTS = 64
 _LEAST_PARTS = 8
@@ -77,7 +77,7 @@ def _is_long(instruction: Instruction, attributes: Reduce) -> bool:
     """Whether it reads an array that is far, and gives few elements."""
     shape = instruction.operands[0].array_shape
     reduced = math.prod(shape.dimensions[d] for d in attributes.dimensions)
-    is_far = shape.size * shape.element_type.bytes >= _FAR
+    is_far = shape.size * shape.element_type.bytes >= FAR
     return is_static(instruction) and is_far and shape.size // reduced < _ENOUGH
 
 

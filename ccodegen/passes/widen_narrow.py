@@ -11,7 +11,7 @@ from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops.build import derived, reshape, slice_of
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.neutral_start import neutral_start
+from ccodegen.passes.simple_reduce import neutral_start
 
 _WIDE = 64  # elements: a few vectors
 _LEAST_ROWS = 8  # of so many elements

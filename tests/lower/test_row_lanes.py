@@ -46,7 +46,7 @@ def test_parts_of_a_row_make_the_whole(
     reduced: str,
     t: str,
 ) -> None:
-    monkeypatch.setattr(row_lanes, "_FAR", 1 << 12)
+    monkeypatch.setattr(row_lanes, "FAR", 1 << 12)
     shape = tuple(map(int, dimensions.split(",")))
     x = np.random.default_rng(1).uniform(0.5, 1.5, shape)
     x = x.astype(np.float64 if t == "f64" else np.float32) if t != "s32" else (x * 9).astype("i4")

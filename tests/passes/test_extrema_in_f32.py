@@ -46,5 +46,10 @@ def test_what_stays(operator: str, t: str) -> None:
     leaves_alone(program(operator, t), extrema_in_f32, PC)
 
 
+def test_not_where_something_runs_before() -> None:
+    waits = program("maximum", "f16").replace("to_apply=f", "to_apply=f, control-predecessors={z}")
+    leaves_alone(waits, extrema_in_f32, PC)
+
+
 def test_not_without_vectors() -> None:
     leaves_alone(program("maximum", "f16"), extrema_in_f32, PassContext(target=load("cortex-m4")))

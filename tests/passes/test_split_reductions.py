@@ -32,7 +32,7 @@ ARGMAX = """argmax {
 
 @pytest.fixture(autouse=True)
 def everything_is_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splitting, "_FAR", 256)
+    monkeypatch.setattr(splitting, "FAR", 256)
 
 
 def program(shape: str, result: str, dimensions: str, combiner: str = ADD) -> str:

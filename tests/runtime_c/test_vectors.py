@@ -16,7 +16,6 @@ from ccodegen.target import load
 GCC = CompilerCommand(("gcc",))
 C_TYPES = {
     "f16": "uint16_t",
-    "bf16": "uint16_t",
     "f32": "float",
     "f64": "double",
     **{f"{s}{bits}": f"{c}int{bits}_t" for s, c in (("s", ""), ("u", "u")) for bits in (8, 16, 32)},

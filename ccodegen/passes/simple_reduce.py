@@ -1,4 +1,4 @@
-"""Init values that change no element, for reduces that passes take apart."""
+"""Reduces of one operand by one operator, which passes may make in another way."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import constant, is_static
 from ccodegen.ops.fold import operator_name
 from ccodegen.ops.reduce import Reduce
+from ccodegen.support.element_type import ElementType
 
 
-def neutral_start(reduce: Instruction) -> Instruction | None:
-    """For a reduce of one operand; None where the order of its elements counts."""
+def operator_of(reduce: Instruction) -> tuple[str, ElementType] | None:
+    """The operator and the only type of a reduce of one operand; None for another computation,
+    several types, dynamic sizes, or where something must run before."""
     if not is_static(reduce) or reduce.control_predecessors:
         return None
     reducer = attributes_of(reduce, Reduce).to_apply
@@ -22,5 +24,14 @@ def neutral_start(reduce: Instruction) -> Instruction | None:
     if len(types) > 1 or not operator:
         return None
     (element_type,) = types
+    return operator, element_type
+
+
+def neutral_start(reduce: Instruction) -> Instruction | None:
+    """An init value that changes no element; None where their order counts."""
+    found = operator_of(reduce)
+    if found is None:
+        return None
+    operator, element_type = found
     value = neutral(operator, element_type)
     return None if value is None else constant(reduce, np.array(value, element_type.dtype))
