@@ -87,6 +87,20 @@
 #define CCG_SETTLED(array)
 #endif
 
+/* Asks for elements of an array that are read once and soon; they may lie behind its end. */
+#if defined(__GNUC__) && !defined(CCG_PLAIN)
+#define CCG_PREFETCH(array, first, count) \
+    ccg_prefetch((uintptr_t)(array) + (uintptr_t)(first) * sizeof *(array), \
+        (count) * sizeof *(array))
+CCG_INLINE void ccg_prefetch(uintptr_t address, size_t bytes)
+{
+    for (size_t line = 0; line < bytes; line += 64)
+        __builtin_prefetch((const void *)(address + line), 0, 0);
+}
+#else
+#define CCG_PREFETCH(array, first, count)
+#endif
+
 #define CCG_PASTE_(a, b) a##b
 #define CCG_PASTE(a, b) CCG_PASTE_(a, b)
 

@@ -83,8 +83,7 @@ def _outer_buffers(loop: For) -> set[Buffer]:
 class ParallelPrinter(StatementPrinter):
     """Prints a kernel's statements with these loops as calls; `functions` has their definitions.
 
-    `parts`: by identity of the loop. `order`: of the kernel's buffers. `written`: those of them
-    that are not const.
+    `parts`: by identity of the loop. `order`: of the kernel's buffers.
     """
 
     def __init__(
@@ -92,12 +91,12 @@ class ParallelPrinter(StatementPrinter):
         names: Names,
         headers: set[str],
         used: set[Var],
+        written: set[Buffer],
         parts: dict[int, Part],
         order: Sequence[Buffer],
-        written: set[Buffer],
     ) -> None:
-        super().__init__(names, headers, used)
-        self._parts, self._order, self._written = parts, order, written
+        super().__init__(names, headers, used, written)
+        self._parts, self._order = parts, order
         self.functions: list[str] = []
 
     def loop(self, loop: For) -> list[str]:
@@ -124,7 +123,7 @@ class ParallelPrinter(StatementPrinter):
         return pointers + [(f"{c_type(v.type)} ", self.name(v)) for v in variables]
 
     def _pointer(self, buffer: Buffer) -> str:
-        return f"{'' if buffer in self._written else 'const '}{memory_type(buffer.type)} *"
+        return f"{'' if buffer in self.written else 'const '}{memory_type(buffer.type)} *"
 
     def _turns(self, loop: For, part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
         """The loop from `begin` to `end`, of pieces that have several turns each or one."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ccodegen.emit.expression import ExpressionPrinter, is_pair
 from ccodegen.emit.lines import indented
 from ccodegen.emit.names import Names, comment
+from ccodegen.emit.prefetch import prefetches
 from ccodegen.emit.types import array_length, memory_type
 from ccodegen.loop.ir import (
     MOST_UNROLLED,
@@ -36,13 +37,20 @@ class StatementPrinter:
     """Prints the statements of one kernel; `headers` collects the runtime files they need.
 
     Lines are indented relative to the statement; `indented` moves them one level in. A Let of a
-    variable that is not in `used` is left out.
+    variable that is not in `used` is left out. `written`: the buffers that the kernel writes.
     """
 
-    def __init__(self, names: Names, headers: set[str], used: Container[Var]) -> None:
+    def __init__(
+        self,
+        names: Names,
+        headers: set[str],
+        used: Container[Var],
+        written: Container[Buffer],
+    ) -> None:
         self.names = names
         self.headers = headers
         self.used = used
+        self.written = written
         self.expressions = ExpressionPrinter(self.name, headers)
         self.guarded = replace(self.expressions, guarded=True)
         self._is_short = False
@@ -102,9 +110,14 @@ class StatementPrinter:
     def turns(self, loop: For) -> list[str]:
         """The body of a loop."""
         around, self._is_short = self._is_short, _is_short(loop)
-        lines = self.block(loop.body)
+        lines = [*self.prefetches(loop), *self.block(loop.body)]
         self._is_short = around
         return lines
+
+    def prefetches(self, loop: For) -> Iterator[str]:
+        for found in prefetches(loop, self.written):
+            first = self.expressions.text(found.first)
+            yield f"CCG_PREFETCH({self.address(found.buffer)}, {first}, {found.count});"
 
     def _reader(self, value: Expr, may_guard: bool = False) -> ExpressionPrinter:
         """What prints a value: what is read on a condition is guarded where loops around it may be

@@ -32,6 +32,8 @@ TRANSCENDENTAL = frozenset(
 )
 """Operators that take many instructions, or a long one."""
 
+FAR = 1 << 23  # bytes of an array that caches do not keep
+
 _UNKNOWN_TURNS = 16
 
 

@@ -7,10 +7,10 @@ once or twice, and nothing is packed. Sums of floats are not in strict mode's or
 from __future__ import annotations
 
 from ccodegen.loop.builder import index
+from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, CallC, LoopKind
 from ccodegen.lower.contract_panels import Packer, Panel
 from ccodegen.lower.product import Product
-from ccodegen.ops.cost import FAR
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.element_type import ElementType
 

@@ -187,28 +187,21 @@ class _Search:
         builder.store(best, (), new)
 
     def _search(self, start: Expr, size: int, wanted: Expr, kept: _Kept | None) -> Expr:
-        """How far from the start the wanted value is, or if it is NaN the first one of these."""
+        """How far from the start the wanted value is, or a NaN: there is none but where one is
+        wanted."""
 
-        def first(matches: Callable[[Expr], Expr]) -> Values:
-            def step(offset: Expr, so_far: Expr) -> Expr:
-                place = apply("add", start, offset)
-                stored = kept and Load(kept.buffer, kept.at(place))
-                value = self.builder.let(stored or self.element(0, place), "value")
-                here = apply("convert", offset, type=so_far.type)
-                return apply("select", matches(value), here, so_far)
+        def step(offset: Expr, so_far: Expr) -> Expr:
+            place = apply("add", start, offset)
+            stored = kept and Load(kept.buffer, kept.at(place))
+            value = self.builder.let(stored or self.element(0, place), "value")
+            here = apply("convert", offset, type=so_far.type)
+            is_wanted = compare("eq", value, wanted)
+            if value.type.is_float:
+                is_wanted = apply("or", is_wanted, compare("ne", value, value))
+            return apply("select", is_wanted, here, so_far)
 
-            nowhere = const(ElementType.S32, size)
-            return (self._in_lanes(size, nowhere, step, "minimum", backwards=True),)
-
-        if not wanted.type.is_float:
-            return first(lambda value: compare("eq", value, wanted))[0]
-        (offset,) = either(
-            self.builder,
-            compare("eq", wanted, wanted),
-            lambda: first(lambda value: compare("eq", value, wanted)),
-            lambda: first(lambda value: compare("ne", value, value)),
-        )
-        return offset
+        nowhere = const(ElementType.S32, size)
+        return self._in_lanes(size, nowhere, step, "minimum", backwards=True)
 
     def _in_lanes(
         self,

@@ -14,7 +14,6 @@ from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.lanes import Lanes
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import operator_name
-from ccodegen.ops.index import plus, times
 from ccodegen.ops.reduce import Reduce
 from ccodegen.support.element_type import ElementType
 
@@ -64,40 +63,29 @@ class Reduction:
 
 
 def reduce_in_lanes(
-    elements: Elements, reductions: Sequence[Reduction], at: Index, lanes: int, streams: int = 1
+    elements: Elements, reductions: Sequence[Reduction], at: Index, lanes: int
 ) -> Values:
-    """Reduces over the same unit-stride elements, with accumulators side by side for each.
+    """Reduces over the same unit-stride elements, with `lanes` accumulators side by side for each.
 
-    The last reduced dimension is read in so many streams, each of a part of it. Lane l of a stream
-    takes elements l, l + lanes, … of its part; the lanes are joined as a tree, then with the init
-    value: a fixed order, the same at each run.
+    Lane l takes elements l, l + lanes, … of the last reduced dimension; the lanes are joined as a
+    tree, then with the init value: a fixed order, the same at each run.
     """
     builder, first = elements.builder, reductions[0]
-    accumulators = [_accumulators(builder, r, streams * lanes) for r in reductions]
+    accumulators = [_accumulators(builder, r, lanes) for r in reductions]
     *outer, extent = (first.dimensions[d] for d in first.reduced)
 
-    def accumulate(turns: Index, base: Expr, count: int, first_lane: int = 0) -> None:
+    def accumulate(turns: Index, base: Expr, count: int) -> None:
         with builder.loop(count, "l", LoopKind.VECTOR) as lane:
             place = first.input_index(at, (*turns, apply("add", base, lane)))
             values = [elements.value(r.inputs[0], place) for r in reductions]
             for accumulator, value in zip(accumulators, values, strict=True):
-                accumulator.take(plus(lane, first_lane), value)
-
-    def read(turns: Index, begin: int, blocks: int, parts: int) -> int:
-        """Reads so many parts side by side, each of so many blocks, and says where that ends."""
-        size = blocks * lanes
-        with builder.loop(blocks, "r") as block:
-            for part in range(parts):
-                start = plus(times(block, lanes), begin + part * size)
-                accumulate(turns, start, lanes, part * lanes)
-        return begin + parts * size
+                accumulator.take(lane, value)
 
     with builder.loops(outer, "r") as turns:
-        # Parts that are a multiple of a page apart would share sets of the caches.
-        end = read(turns, 0, extent // lanes // streams - 1 | 1, streams) if streams > 1 else 0
-        end = read(turns, end, (extent - end) // lanes, 1)
-        if end < extent:
-            accumulate(turns, index(end), extent - end)
+        with builder.loop(extent // lanes, "r") as block:
+            accumulate(turns, apply("multiply", block, index(lanes)), lanes)
+        if extent % lanes:
+            accumulate(turns, index(extent - extent % lanes), extent % lanes)
     return tuple(
         _total(elements, r, accumulator.joined())
         for r, accumulator in zip(reductions, accumulators, strict=True)

@@ -24,7 +24,8 @@ from ccodegen.lower.in_place import read_elsewhere
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction, reduce_in_lanes
-from ccodegen.lower.row_lanes import is_kept, lane_count, streams
+from ccodegen.lower.row_lanes import lane_count, lanes_together
+from ccodegen.ops.cost import is_dear
 
 Pass: TypeAlias = tuple[Reduction, ...]
 Place: TypeAlias = Callable[[Index], Load]  # of an element that is kept, by its index
@@ -118,12 +119,16 @@ def _computed_twice(work: Work, passes: list[Pass]) -> set[Instruction]:
         through = readers.get(instruction, set())
         if instruction.op == "reduce":
             through = {number[instruction]}
-        elif is_kept(instruction, whole) and len(through) > 1:
+        elif _is_kept(instruction, whole) and len(through) > 1:
             twice.add(instruction)
             through = {instruction}
         for operand in instruction.operands:
             readers.setdefault(operand, set()).update(through)
     return twice
+
+
+def _is_kept(instruction: Instruction, whole: tuple[int, ...]) -> bool:
+    return is_dear(instruction) and instruction.array_shape.dimensions == whole
 
 
 @contextmanager
@@ -214,8 +219,7 @@ def _reduced(work: Work, found: Pass, row: Index) -> Iterator[tuple[Reduction, V
         operator = find_extremum(first)
         yield first, extremum_in_lanes(work.elements, first, operator, row, lanes)
     else:
-        count, lanes = streams(work, found, lanes)
-        totals = reduce_in_lanes(work.elements, found, row, lanes, count)
+        totals = reduce_in_lanes(work.elements, found, row, lanes_together(found, lanes))
         yield from ((r, (total,)) for r, total in zip(found, totals, strict=True))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
 
-FAR = 1 << 23  # bytes of an array that caches do not keep
 _DEAR = frozenset(
     {
         "acos", "acosh", "asin", "asinh", "atan2", "atanh", "cbrt", "cosine", "cosh", "divide",

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
+from ccodegen.loop.cost import FAR
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import derived, element_of, is_static, reshape
-from ccodegen.ops.cost import FAR
 from ccodegen.ops.extremum import extremum_operator, growing
 from ccodegen.ops.reduce import Reduce
 from ccodegen.ops.shape_checks import one_or_tuple

@@ -1,4 +1,4 @@
-"""Rows longer than caches are read at several places at once."""
+"""Reduces of rows in lanes, alone and several in one pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import ccodegen
-from ccodegen.lower import row_lanes
 from tests.three_ways import check
 
 NEUTRAL = {"add": "0", "maximum": "-inf", "multiply": "1", "minimum": "inf"}
@@ -38,15 +37,13 @@ def program(t: str, dimensions: str, kept: str, reduced: str, *operators: str) -
 @pytest.mark.parametrize(
     "operators", [("add",), ("maximum",), ("add", "maximum"), ("add", "multiply", "minimum")]
 )
-def test_parts_of_a_row_make_the_whole(
-    monkeypatch: pytest.MonkeyPatch,
+def test_lanes_of_a_row_make_the_whole(
     operators: tuple[str, ...],
     dimensions: str,
     kept: str,
     reduced: str,
     t: str,
 ) -> None:
-    monkeypatch.setattr(row_lanes, "FAR", 1 << 12)
     shape = tuple(map(int, dimensions.split(",")))
     x = np.random.default_rng(1).uniform(0.5, 1.5, shape)
     x = x.astype(np.float64 if t == "f64" else np.float32) if t != "s32" else (x * 9).astype("i4")

@@ -1,0 +1,52 @@
+"""What a loop asks memory for some turns before it reads it.
+
+    for r < 16: for l < 64: lanes[l] += x[r * 64 + l]   →   CCG_PREFETCH(x, r * 64 + 4096, 64); …
+
+Processors follow such a reader by themselves, but in no page that it has not entered yet; and what
+comes between the rows, or elements that straddle lines of the cache, stops them early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+
+from ccodegen.loop.affine import affine
+from ccodegen.loop.cost import FAR
+from ccodegen.loop.ir import Buffer, Expr, For, Let, LoopKind, Space
+from ccodegen.loop.parts import loads, variables
+from ccodegen.loop.rebuild import expressions, statements, written_buffers
+
+_DISTANCE = 1 << 14  # bytes: some pages, half of a small cache
+
+
+@dataclass(frozen=True)
+class Prefetch:
+    """So many elements from one on, which may lie behind the end of the buffer."""
+
+    buffer: Buffer
+    first: Expr
+    count: int
+
+
+def prefetches(loop: For, written: Container[Buffer]) -> Iterator[Prefetch]:
+    """For a loop around one over lanes, which reads dense arrays that no cache keeps, in order, and
+    writes nothing but local variables. Readers at several places at once do better without; and
+    what the kernel has `written` itself is near.
+    """
+    inner = [s for s in loop.body if isinstance(s, For)]
+    if len(inner) != 1 or inner[0].kind is not LoopKind.VECTOR:
+        return
+    (lanes,) = inner
+    if any(buffer.space is not Space.LOCAL for buffer in written_buffers(loop.body)):
+        return
+    own = {s.var for s in statements(loop.body) if isinstance(s, For | Let)}
+    for load in dict.fromkeys(loads(*expressions(lanes.body))):
+        if load.buffer in written or load.buffer.bytes < FAR:
+            continue
+        place = affine(load.indices[0])
+        if place.terms.get(loop.var) == lanes.extent and place.terms.get(lanes.var) == 1:
+            ahead = _DISTANCE // load.buffer.type.bytes
+            first = (place - affine(lanes.var) + ahead).expr
+            if own.isdisjoint(variables(first)) and not list(loads(first)):
+                yield Prefetch(load.buffer, first, place.terms[loop.var])

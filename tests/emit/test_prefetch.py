@@ -1,0 +1,68 @@
+"""Which loops ask memory for what they read some turns later."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ccodegen
+from ccodegen.emit.prefetch import prefetches
+from ccodegen.loop.affine import Affine, affine
+from ccodegen.loop.builder import Builder, apply, index
+from ccodegen.loop.ir import Buffer, Expr, For, LoopKind, Space, Var
+from ccodegen.support.element_type import ElementType
+
+F32 = ElementType.F32
+FAR = Buffer("x", F32, (1 << 21,), Space.ARGUMENT)
+WRITTEN = replace(FAR)
+NEAR = Buffer("x", F32, (1 << 20,), Space.ARGUMENT)
+
+
+def reader(buffer: Buffer, step: int = 64, keeper: Buffer | None = None) -> For:
+    """for r < 32: for l < 64: sums[l] = x[r * step + l + 3]"""
+    builder = Builder()
+    sums = keeper or Buffer("sums", F32, (64,))
+    with builder.loop(32, "r") as r, builder.loop(64, "l", LoopKind.VECTOR) as lane:
+        start = apply("add", apply("multiply", r, index(step)), lane)
+        place: Expr = apply("add", start, index(3))
+        builder.store(sums, (lane,), builder.load(buffer, (place,)))
+    (loop,) = builder.statements
+    assert isinstance(loop, For)
+    return loop
+
+
+def test_what_is_read_some_pages_ahead() -> None:
+    (found,) = prefetches(reader(FAR), ())
+    assert found.buffer is FAR
+    assert affine(found.first) == Affine({Var("r"): 64}, 3 + 4096)
+    assert found.count == 64
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        reader(NEAR),
+        reader(WRITTEN),
+        reader(FAR, step=-64),
+        reader(FAR, step=4096),
+        reader(FAR, keeper=Buffer("y", F32, (64,), Space.ARGUMENT)),
+    ],
+)
+def test_what_asks_for_nothing(loop: For) -> None:
+    assert not list(prefetches(loop, (WRITTEN,)))
+
+
+def test_rows_from_memory() -> None:
+    """The last rows ask for what lies behind the end."""
+    text = (
+        "HloModule m\nadd { a = f32[] parameter(0)  b = f32[] parameter(1)"
+        "  ROOT c = f32[] add(a, b) }\n"
+        "ENTRY e { x = f32[1051,2003] parameter(0)  zero = f32[] constant(0)"
+        "  ROOT r = f32[1051] reduce(x, zero), dimensions={1}, to_apply=add }"
+    )
+    compiled = ccodegen.compile(text)
+    assert "CCG_PREFETCH(" in compiled.as_text("c")
+    x = np.random.default_rng(1).standard_normal((1051, 2003)).astype(np.float32)
+    np.testing.assert_allclose(compiled(x), x.sum(axis=1), atol=1e-3)
