@@ -50,8 +50,9 @@ class FloatExtremum:
         value = self.builder.let(value, "value")
         here = (lane,)
         self.builder.store(self.best, here, self._better(value, Load(self.best, here)))
-        nan = apply("select", compare("eq", value, value), Load(self.nan, here), value)
-        self.builder.store(self.nan, here, nan)
+        nan = self.builder.let(Load(self.nan, here), "nan")
+        is_number = compare("eq", value, value)
+        self.builder.store(self.nan, here, apply("select", is_number, nan, value))
         bits = apply("bitcast-convert", value, type=_BITS[value.type])
         self.bits.take(lane, bits)
 

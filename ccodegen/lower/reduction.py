@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import Builder, apply, index
+from ccodegen.loop.builder import Builder, apply, index, vector_kind
 from ccodegen.loop.ir import Expr, Index, LoopKind
 from ccodegen.lower.elements import Elements, call
 from ccodegen.lower.float_extremum import FloatExtremum, is_float_extremum
@@ -75,7 +75,9 @@ def reduce_in_lanes(
     *outer, extent = (first.dimensions[d] for d in first.reduced)
 
     def accumulate(turns: Index, base: Expr, count: int) -> None:
-        with builder.loop(count, "l", LoopKind.VECTOR) as lane:
+        # gcc makes vectors of sums that it has unrolled, and of nothing else.
+        kind = vector_kind(count) if any(map(is_extremum, reductions)) else LoopKind.VECTOR
+        with builder.loop(count, "l", kind) as lane:
             place = first.input_index(at, (*turns, apply("add", base, lane)))
             values = [elements.value(r.inputs[0], place) for r in reductions]
             for accumulator, value in zip(accumulators, values, strict=True):

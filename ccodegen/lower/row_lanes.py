@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ccodegen.loop.ir import MOST_UNROLLED
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.extremum import LEAST_LANES, find_extremum
 from ccodegen.lower.job import Work
@@ -22,7 +23,8 @@ def lane_count(work: Work, reduction: Reduction) -> int:
     if vector_elements == 1 or not _any_order(work, reduction):
         return 1
     least = 4 if len(reduction.inputs) == 1 else LEAST_LANES
-    lanes = max(_VECTORS_OF_LANES * vector_elements, least)
+    wanted = LEAST_LANES if is_extremum(reduction) else least
+    lanes = max(_VECTORS_OF_LANES * vector_elements, wanted)
     while lanes > 1 and lanes * 2 > reduction.dimensions[-1]:
         lanes //= 2
     return lanes if lanes >= least else 1  # fewer are no gain
@@ -40,4 +42,4 @@ def lanes_together(found: Sequence[Reduction], lanes: int) -> int:
     """How many of the lanes that each may have the reduces of one pass take: what each element
     takes needs registers."""
     accumulators = sum(3 if is_extremum(r) else 1 for r in found)
-    return lanes // 2 if accumulators > 2 else lanes
+    return lanes // 2 if accumulators > 2 and lanes // 2 > MOST_UNROLLED else lanes

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import ccodegen
+from ccodegen.loop.ir import MOST_UNROLLED, For, Let, LoopKind, Stmt
+from ccodegen.loop.rebuild import statements
+from ccodegen.target import load
 from tests.three_ways import check
 
 NEUTRAL = {"add": "0", "maximum": "-inf", "multiply": "1", "minimum": "inf"}
@@ -57,3 +60,20 @@ def test_a_row_longer_than_caches() -> None:
     total, most = ccodegen.compile(text)(x)
     assert abs(float(total) - x.sum(dtype=np.float64)) < 0.05
     assert most == 3
+
+
+@pytest.mark.parametrize("t", ["f32", "f64"])
+@pytest.mark.parametrize("columns", [40, 512])
+def test_extrema_have_lanes_that_gcc_does_not_unroll(columns: int, t: str) -> None:
+    """It makes no vectors of them, once they are straight code."""
+    x = np.random.default_rng(3).standard_normal((4, columns)).astype(t.replace("f", "float"))
+    text = program(t, f"4,{columns}", "4", "1", "maximum")
+    (kernel,) = check(text, x, target=load("x86-64")).program.kernels
+    loops = [s for s in statements(kernel.body) if isinstance(s, For)]
+    takers = [loop for loop in loops if any(takes_a_value(s) for s in loop.body)]
+    assert takers
+    assert all(s.kind is LoopKind.LANES or s.extent > MOST_UNROLLED for s in takers)
+
+
+def takes_a_value(statement: Stmt) -> bool:
+    return isinstance(statement, Let) and statement.var.name.startswith("value")
