@@ -16,6 +16,7 @@ from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
 from ccodegen.loop.name_conditions import name_conditions
 from ccodegen.loop.name_values import name_values
+from ccodegen.loop.pair_turns import pair_turns
 from ccodegen.loop.rebuild import expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.starts import name_starts
@@ -60,7 +61,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
         body = simplify_body(block_loops(body, fresh, machine.vector_bytes))
     body = mark_loops(body)
     if machine.has_vectors:
-        body = name_conditions(body, fresh)
+        body = pair_turns(name_conditions(body, fresh), fresh)
     body = hoist(name_starts(body, fresh))
     if machine.has_vectors and not job.strict:
         body = divide_by_reciprocals(body, fresh)
