@@ -30,6 +30,8 @@ class Lanes:
         return cls(builder, operator, buffer)
 
     def take(self, lane: Expr, value: Expr) -> None:
+        if value.type is ElementType.PRED:  # else it is read on a condition
+            value = self.builder.let(value, "value")
         fold_into(self.builder, self.buffer, (lane,), self.operator, value)
 
     def joined(self) -> Expr:

@@ -14,7 +14,6 @@ from ccodegen.passes.expand_batch_norm import expand_batch_norm
 from ccodegen.passes.expand_custom_calls import expand_custom_calls
 from ccodegen.passes.expand_ops import expand_ops
 from ccodegen.passes.expose_padding import expose_padding
-from ccodegen.passes.extrema_in_f32 import extrema_in_f32
 from ccodegen.passes.flatten_calls import flatten_calls
 from ccodegen.passes.fold_constants import fold_constants
 from ccodegen.passes.frame_updates import frame_updates
@@ -25,6 +24,7 @@ from ccodegen.passes.lay_out_weights import lay_out_weights
 from ccodegen.passes.merge_common import merge_common
 from ccodegen.passes.normalise_layouts import normalise_layouts
 from ccodegen.passes.pad_dynamic import pad_dynamic
+from ccodegen.passes.reduce_in_f32 import reduce_in_f32
 from ccodegen.passes.settle_call_layouts import settle_call_layouts
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.settle_types import settle_types
@@ -107,7 +107,7 @@ COMPILATION: Pipeline = (
     # Before fusion, which both change; several reduces may make one column.
     frame_updates,
     # Before what asks for types whose reduces may take any order.
-    extrema_in_f32,
+    reduce_in_f32,
     unzip_narrow,
     # What is computed has been taken apart before.
     widen_narrow,
