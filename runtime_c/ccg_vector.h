@@ -30,6 +30,14 @@
 #define CCG_HOLD(x) ((void)0)
 #endif
 
+/* A tile's loop fills the registers. Of 16, constants of the code around it would take some, and
+   compilers then keep sums in memory: there it stays a function. */
+#if CCG_VECTOR_BYTES && (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX512F__)
+#define CCG_TILE CCG_UNUSED CCG_APART static
+#else
+#define CCG_TILE CCG_INLINE
+#endif
+
 #if CCG_VECTOR_BYTES
 typedef float ccg_vector_f32 __attribute__((vector_size(CCG_VECTOR_BYTES)));
 typedef double ccg_vector_f64 __attribute__((vector_size(CCG_VECTOR_BYTES)));
