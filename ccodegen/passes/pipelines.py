@@ -15,6 +15,7 @@ from ccodegen.passes.expand_custom_calls import expand_custom_calls
 from ccodegen.passes.expand_ops import expand_ops
 from ccodegen.passes.expose_padding import expose_padding
 from ccodegen.passes.flatten_calls import flatten_calls
+from ccodegen.passes.flatten_rows import flatten_rows
 from ccodegen.passes.fold_constants import fold_constants
 from ccodegen.passes.frame_updates import frame_updates
 from ccodegen.passes.fuse import fuse
@@ -111,6 +112,7 @@ COMPILATION: Pipeline = (
     frame_updates,
     # Before what asks for types whose reduces may take any order.
     reduce_in_f32,
+    flatten_rows,
     unzip_narrow,
     # What is computed has been taken apart before.
     widen_narrow,

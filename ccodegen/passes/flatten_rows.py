@@ -1,0 +1,77 @@
+"""Reduces over the last dimensions become those over one, long enough for vectors."""
+
+from __future__ import annotations
+
+import math
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo.rewrite import rewrite_module
+from ccodegen.ops.build import derived, is_static, reshape
+from ccodegen.ops.movement import Broadcast
+from ccodegen.ops.reduce import Reduce
+from ccodegen.passes.context import PassContext
+
+_LONG = 256  # elements of a last dimension that is no shorter than accumulators want
+_LEAST = 64  # elements of a row
+_IN_MEMORY = frozenset(
+    ("parameter", "constant", "convolution", "dot", "get-tuple-element", "reduce", "reshape")
+)
+
+
+def flatten_rows(module: Module, context: PassContext) -> Module:
+    """`reduce(%x), dimensions={1,2}` of an f32[64,28,28]  →
+    `reduce(reshape(%x, [64,784])), dimensions={1}`.
+
+    The order of elements stays. Only of what is computed of arrays in memory, element by element:
+    of a transpose or a pad, an index would have to be taken apart again. Not on processors without
+    vectors.
+    """
+    if not context.has_vectors:
+        return module
+    return rewrite_module(module, _flattened)
+
+
+def _flattened(instruction: Instruction) -> Instruction:
+    attributes = instruction.attributes
+    if not isinstance(attributes, Reduce) or len(instruction.operands) != 2:
+        return instruction
+    value, initial = instruction.operands
+    sizes = value.array_shape.dimensions
+    first = len(sizes)  # of the last dimensions that are reduced
+    while first - 1 in attributes.dimensions:
+        first -= 1
+    row = math.prod(sizes[first:])
+    if len(sizes) - first < 2 or sizes[-1] >= _LONG or row < _LEAST:
+        return instruction
+    if not is_static(instruction) or not _is_flat(value, first):
+        return instruction
+    rows = reshape(instruction, value, (*sizes[:first], row))
+    dimensions = (*(d for d in attributes.dimensions if d < first), first)
+    return derived(
+        instruction,
+        "reduce",
+        instruction.shape,
+        (rows, initial),
+        Reduce(dimensions, attributes.to_apply),
+    )
+
+
+def _is_flat(value: Instruction, first: int) -> bool:
+    """Whether the dimensions from `first` on are as good as one, in all that the value is computed
+    of."""
+    seen: set[Instruction] = set()
+    pending = [value]
+    while pending:
+        found = pending.pop()
+        if found in seen or found.op in _IN_MEMORY or found.array_shape.rank == 0:
+            continue
+        seen.add(found)
+        if isinstance(found.attributes, Broadcast):
+            if any(d >= first for d in found.attributes.dimensions):
+                return False
+        elif opdef.get(found.op).elementwise:
+            pending += found.operands
+        else:
+            return False
+    return True
