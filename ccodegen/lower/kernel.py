@@ -14,6 +14,7 @@ from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.fixed_divisors import divide_by_reciprocals
 from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
+from ccodegen.loop.name_arms import name_arms
 from ccodegen.loop.name_conditions import name_conditions
 from ccodegen.loop.name_values import name_values
 from ccodegen.loop.pair_turns import pair_turns
@@ -61,7 +62,8 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
         body = simplify_body(block_loops(body, fresh, machine.vector_bytes))
     body = mark_loops(body)
     if machine.has_vectors:
-        body = pair_turns(name_conditions(body, fresh), fresh)
+        body = name_arms(name_conditions(body, fresh), fresh)
+        body = pair_turns(body, fresh)
     body = hoist(name_starts(body, fresh))
     if machine.has_vectors and not job.strict:
         body = divide_by_reciprocals(body, fresh)

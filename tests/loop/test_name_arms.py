@@ -1,0 +1,71 @@
+"""Slow arms of choices get names, where all that they read is read in any case."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from ccodegen.loop.builder import Builder, apply, compare, const, index
+from ccodegen.loop.ir import Buffer, Expr, Kernel, LoopKind, Space
+from ccodegen.loop.name_arms import name_arms
+from ccodegen.loop.text import to_text
+from ccodegen.loop.verify_kernel import verify_kernel
+from ccodegen.support.element_type import ElementType
+from tests.loop.kernels import kernels
+from tests.loop.test_simplify_body import result
+
+F32 = ElementType.F32
+X, Y, Z = (Buffer(name, F32, (8,), Space.ARGUMENT) for name in "xyz")
+
+
+def named(arm: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
+    """The statements in a loop over y[i] = x[i] > 0 ? (an arm) : 1."""
+    b = Builder()
+    with b.loop(8, "i", kind) as i:
+        x = b.load(X, (i,))
+        arms: dict[str, Expr] = {
+            "slow": apply("exponential", x),
+            "quick": apply("negate", x),
+            "reads more": apply("exponential", b.load(Z, (i,))),
+            "divides": apply(
+                "exponential",
+                apply("convert", apply("divide", index(8), i), type=F32),
+            ),
+            "chooses": apply(
+                "select", compare("lt", x, const(F32, 9.0)), apply("log", x), const(F32, 2.0)
+            ),
+        }
+        b.store(Y, (i,), apply("select", compare("gt", x, const(F32, 0.0)), arms[arm], x))
+    kernel = Kernel("k", (X, Y, Z), name_arms(b.statements, b.fresh))
+    verify_kernel(kernel)
+    return [line.strip() for line in to_text(kernel).splitlines()[2:-2]]
+
+
+def test_a_slow_arm() -> None:
+    assert named("slow") == [
+        "let arm: f32 = exponential(x[i])",
+        "y[i] = select(x[i] > 0.0:f32, arm, x[i])",
+    ]
+
+
+def test_an_arm_of_an_arm() -> None:
+    assert named("chooses") == [
+        "let arm_1: f32 = log(x[i])",
+        "let arm: f32 = select(x[i] < 9.0:f32, arm_1, 2.0:f32)",
+        "y[i] = select(x[i] > 0.0:f32, arm, x[i])",
+    ]
+
+
+@settings(max_examples=80, deadline=None)
+@given(kernels())
+def test_same_effect(kernel: Kernel) -> None:
+    builder = Builder()
+    body = name_arms(kernel.body, lambda hint: builder.fresh(f"new_{hint}"))
+    changed = Kernel(kernel.name, kernel.buffers, body)
+    verify_kernel(changed)
+    assert result(changed) == result(kernel), to_text(changed)
+
+
+def test_what_stays() -> None:
+    for arm in ("quick", "reads more", "divides"):
+        assert len(named(arm)) == 1, arm
+    assert len(named("slow", LoopKind.SERIAL)) == 1
