@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
-from ccodegen.ops.build import derived, is_static, reshape
+from ccodegen.ops.build import is_static, reshape
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
@@ -48,13 +49,8 @@ def _flattened(instruction: Instruction) -> Instruction:
         return instruction
     rows = reshape(instruction, value, (*sizes[:first], row))
     dimensions = (*(d for d in attributes.dimensions if d < first), first)
-    return derived(
-        instruction,
-        "reduce",
-        instruction.shape,
-        (rows, initial),
-        Reduce(dimensions, attributes.to_apply),
-    )
+    flat = Reduce(dimensions, attributes.to_apply)
+    return replace(instruction, operands=(rows, initial), attributes=flat)
 
 
 def _is_flat(value: Instruction, first: int) -> bool:

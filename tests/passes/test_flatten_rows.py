@@ -31,6 +31,15 @@ def test_one_dimension(context: PassContext) -> None:
     rewrites(program(PLAIN), after, flatten_rows, context)
 
 
+def test_what_runs_before_still_does() -> None:
+    flat = PLAIN + "  w = f32[5,72] reshape(v)"
+    before, after = (
+        text.replace("to_apply=add", "to_apply=add, control-predecessors={x}")
+        for text in (program(PLAIN), program(flat, dimensions="1").replace("reduce(v", "reduce(w"))
+    )
+    rewrites(before, after, flatten_rows, PC)
+
+
 def test_leading_dimensions_stay() -> None:
     body = "s = f32[7] constant({1,2,3,4,5,6,7})  b = f32[6,7,8,9] broadcast(s), dimensions={1}\n"
     before = program(body + "v = f32[6,7,8,9] add(x, b)", "6,7,8,9", "0,2,3", "7")
