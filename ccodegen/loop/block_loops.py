@@ -32,7 +32,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import parts
-from ccodegen.loop.rebuild import Body, rebuild, rebuild_expr, written_buffers
+from ccodegen.loop.rebuild import Body, rebuild, rebuild_expr, replacing, written_buffers
 from ccodegen.loop.rename import renamed, stem
 
 _LINE = 64  # bytes
@@ -198,7 +198,7 @@ class _Blocks:
         inside = self._inside()
         values = self._values(firsts, inside)
         taken: dict[Expr, Expr] = {
-            _replaced(load, values): Load(local, (self._place(inside, self.across),))
+            rebuild_expr(load, replacing(values)): Load(local, (self._place(inside, self.across),))
             for load, local in own.items()
         }
         work = rebuild(renamed(self.nest.body, self.fresh, values), lambda e: taken.get(e, e))
@@ -209,7 +209,7 @@ class _Blocks:
     def _filled(self, load: Load, firsts: dict[Var, Var]) -> tuple[Buffer, list[Stmt]]:
         """A local buffer with what a block reads, in the order in which it is wanted."""
         inside, inner = self._inside(), self.nest.inner
-        value = _replaced(load, self._values(firsts, inside))
+        value = rebuild_expr(load, replacing(self._values(firsts, inside)))
         local = self._local(load)
         if load.buffer.type.is_complex or self.vector_bytes // local.type.bytes < _LEAST_LANES:
             store = Store(local, (self._place(inside, self.across),), value)
@@ -262,7 +262,3 @@ class _Blocks:
         outer, inner = (inside[v] for v in order)
         loop = For(inner, self.size, body, kind)
         return For(outer, self.size, (loop,), LoopKind.PARALLEL)
-
-
-def _replaced(expr: Expr, values: dict[Var, Expr]) -> Expr:
-    return rebuild_expr(expr, lambda e: values.get(e, e) if isinstance(e, Var) else e)

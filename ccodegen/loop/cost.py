@@ -1,4 +1,5 @@
-"""What a kernel costs: operations and memory traffic, to choose parallel loops by."""
+"""What a kernel costs: operations and memory traffic, to choose parallel loops by, and which arrays
+are far."""
 
 from __future__ import annotations
 

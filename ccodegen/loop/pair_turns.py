@@ -11,7 +11,7 @@ but wait. The same parts of another row do not depend on it, and run meanwhile:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from ccodegen.loop.affine import affine
@@ -37,6 +37,7 @@ from ccodegen.loop.rebuild import (
     expressions,
     keep_expr,
     rebuild,
+    replacing,
     statements,
     used_buffers,
 )
@@ -125,13 +126,9 @@ def _part_by_part(
         needed = set(variables(*expressions(part)))
         taken = {var: Var(fresh(var.name), var.type) for var in kept if var in needed}
         inside: list[Stmt] = [Let(new, Load(kept[var], (turn,))) for var, new in taken.items()]
-        inside += _with(part, {row: place, **taken})
+        inside += rebuild(part, replacing({row: place, **taken}))
         for var in _handed_on(part, parts[number:]):
             kept[var] = Buffer(fresh(f"{var.name}_kept"), var.type, (_TURNS,))
             inside.append(Store(kept[var], (turn,), var))
         loops.append(For(turn, _TURNS, tuple(inside)))
     return (*map(Alloc, kept.values()), *loops)
-
-
-def _with(part: Body, values: Mapping[Var, Expr]) -> Body:
-    return rebuild(part, lambda e: values.get(e, e) if isinstance(e, Var) else e)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -19,6 +19,7 @@ from ccodegen.loop.ir import (
     Note,
     Stmt,
     Store,
+    Var,
 )
 from ccodegen.loop.parts import loads, same
 
@@ -34,6 +35,11 @@ def keep_expr(expr: Expr) -> Expr:
 
 def _keep(statement: Stmt) -> Stmt:
     return statement
+
+
+def replacing(values: Mapping[Var, Expr]) -> OnExpr:
+    """For `rebuild`: values take the place of variables."""
+    return lambda expr: values.get(expr, expr) if isinstance(expr, Var) else expr
 
 
 def rebuild_expr(expr: Expr, on_expr: OnExpr) -> Expr:

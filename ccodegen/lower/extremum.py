@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ccodegen.loop.builder import Builder, apply, compare, const, index
-from ccodegen.loop.ir import INDEX, Buffer, Expr, Index, Load, LoopKind
+from ccodegen.loop.ir import INDEX, MOST_UNROLLED, Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.elements import Elements, either
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.lanes import filled, join_lanes
@@ -24,7 +24,7 @@ from ccodegen.lower.reduction import Reduction
 from ccodegen.ops.extremum import extremum_operator, growing
 from ccodegen.support.element_type import ElementType
 
-LEAST_LANES = 32  # compilers unroll shorter loops, and do not vectorise them
+LEAST_LANES = 2 * MOST_UNROLLED  # a power of two; of shorter loops no vectors are made
 _BLOCK = 1024
 _MOST_KEPT = 4 * _BLOCK  # elements of a row; of a longer one a block is computed again
 _MOST_PLACES = 2**31 - 1

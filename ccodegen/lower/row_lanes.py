@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ccodegen.loop.ir import MOST_UNROLLED
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.extremum import LEAST_LANES, find_extremum
 from ccodegen.lower.job import Work
@@ -42,4 +41,4 @@ def lanes_together(found: Sequence[Reduction], lanes: int) -> int:
     """How many of the lanes that each may have the reduces of one pass take: what each element
     takes needs registers."""
     accumulators = sum(3 if is_extremum(r) else 1 for r in found)
-    return lanes // 2 if accumulators > 2 and lanes // 2 > MOST_UNROLLED else lanes
+    return lanes // 2 if accumulators > 2 and lanes // 2 >= LEAST_LANES else lanes

@@ -1,4 +1,4 @@
-"""What computing an element costs, as far as fusion cares, and which arrays are far."""
+"""What computing an element costs, as far as fusion cares."""
 
 from __future__ import annotations
 

@@ -34,7 +34,10 @@ def _widened(instruction: Instruction, strict: bool) -> Instruction:
     attributes = instruction.attributes
     if not isinstance(attributes, Reduce) or len(instruction.operands) != 2:
         return instruction
-    operator, narrow = operator_of(instruction) or ("", ElementType.F32)
+    found = operator_of(instruction)
+    if found is None:
+        return instruction
+    operator, narrow = found
     sizes = instruction.operands[0].array_shape.dimensions
     is_long = math.prod(sizes[d] for d in attributes.dimensions) > _MANY
     may_widen = operator in _ALWAYS or (operator in _IF_MANY and is_long and not strict)

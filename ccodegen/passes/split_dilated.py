@@ -44,12 +44,13 @@ def _visit(instruction: Instruction) -> Instruction:
     attributes = instruction.attributes
     if not isinstance(attributes, Convolution) or not _is_eligible(instruction, attributes):
         return instruction
-    write = _Writer(instruction, attributes)
     phases = math.prod(d.lhs_dilation for d in attributes.window.dimensions)
-    pays = 1 < phases <= _MOST_PHASES and write.products >= _LEAST_WORK
-    if phases > 1:
-        form = f"as {phases} convolutions" if pays else "with the zeros in its input"
-        decided(instruction.name, form, f"{write.products:.2g} products with them")
+    if phases == 1:
+        return instruction
+    write = _Writer(instruction, attributes)
+    pays = phases <= _MOST_PHASES and write.products >= _LEAST_WORK
+    form = f"as {phases} convolutions" if pays else "with the zeros in its input"
+    decided(instruction.name, form, f"{write.products:.2g} products with them")
     return write.phases() if pays else instruction
 
 

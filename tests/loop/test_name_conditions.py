@@ -7,11 +7,9 @@ from hypothesis import given, settings
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, For, Kernel, Let, LoopKind
 from ccodegen.loop.name_conditions import name_conditions
-from ccodegen.loop.text import to_text
-from ccodegen.loop.verify import verify_kernel
 from ccodegen.support.element_type import ElementType
 from tests.loop.kernels import kernels
-from tests.loop.test_simplify_body import result
+from tests.loop.test_simplify_body import assert_same_effect
 
 F32, PRED = ElementType.F32, ElementType.PRED
 X, P = Buffer("x", F32, (8,)), Buffer("p", PRED, (2,))
@@ -48,6 +46,4 @@ def test_only_elements_that_are_there_and_stay_the_same() -> None:
 def test_same_effect(kernel: Kernel) -> None:
     builder = Builder()
     body = name_conditions(kernel.body, lambda hint: builder.fresh(f"new_{hint}"))
-    named = Kernel(kernel.name, kernel.buffers, body)
-    verify_kernel(named)
-    assert result(named) == result(kernel), to_text(named)
+    assert_same_effect(kernel, body)

@@ -11,7 +11,7 @@ from ccodegen.loop.text import to_text
 from ccodegen.loop.verify import verify_kernel
 from ccodegen.support.element_type import ElementType
 from tests.loop.kernels import kernels
-from tests.loop.test_simplify_body import result
+from tests.loop.test_simplify_body import assert_same_effect
 
 F32, PRED = ElementType.F32, ElementType.PRED
 X = Buffer("x", F32, (9,), Space.ARGUMENT)
@@ -21,9 +21,7 @@ Y = Buffer("y", F32, (9,), Space.ARGUMENT)
 @settings(max_examples=80, deadline=None)
 @given(kernels())
 def test_same_effect(kernel: Kernel) -> None:
-    named = Kernel(kernel.name, kernel.buffers, name_values(kernel.body))
-    verify_kernel(named)
-    assert result(named) == result(kernel), to_text(named)
+    assert_same_effect(kernel, name_values(kernel.body))
 
 
 def lines(builder: Builder) -> list[str]:
