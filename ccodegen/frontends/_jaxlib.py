@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 _WHOLE = re.compile(r"tensor<(\d+x)*(f32|f16|bf16)>")
+_SHORT = 1 << 15  # bytes: text of so many is read before protobuf is imported
 
 
 def stablehlo_to_hlo_proto(code: str | bytes) -> bytes:
@@ -23,32 +24,41 @@ def stablehlo_to_hlo_proto(code: str | bytes) -> bytes:
 
     Raises jaxlib's error for what it does not accept.
     """
-    from jaxlib import _jax
-
-    computation = _jax.mlir.mlir_module_to_xla_computation(
-        code, use_tuple_args=False, return_tuple=False
-    )
-    proto: bytes = computation.as_serialized_hlo_module_proto()
+    proto: bytes = _computation(code).as_serialized_hlo_module_proto()
     return proto
 
 
-def lowered_to_hlo_proto(lowered: Any) -> bytes:
-    """The bytes of the HloModuleProto of a `Lowered`.
+def _computation(code: str | bytes) -> Any:
+    from jaxlib import _jax
 
-    An erfc stays whole, a custom call of chlo.erfc; jaxlib would write it out, with an exp(-x²) of
-    a square that is rounded, and a polynomial for each of three ranges.
-    """
+    return _jax.mlir.mlir_module_to_xla_computation(code, use_tuple_args=False, return_tuple=False)
+
+
+def lowered_to_hlo(lowered: Any) -> str | bytes:
+    """The HLO text of a `Lowered`, or the bytes of its HloModuleProto where that is large."""
+    computation = _lowered_computation(lowered)
+    proto: bytes = computation.as_serialized_hlo_module_proto()
+    if len(proto) > _SHORT:
+        return proto
+    options = importlib.import_module("jaxlib._hlo").HloPrintOptions()
+    options.print_metadata = options.print_large_constants = True
+    text: str = computation.get_hlo_module().to_string(options)
+    return text
+
+
+def _lowered_computation(lowered: Any) -> Any:
+    """An erfc stays whole, a custom call of chlo.erfc; jaxlib would write it out, with an exp(-x²)
+    of a square that is rounded, and a polynomial for each of three ranges."""
     module = lowered.compiler_ir("stablehlo")
     if not _whole_ops(module.operation):
-        proto: bytes = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
-        return proto
+        return lowered.compiler_ir("hlo")
     with module.context:
         own = module.operation.clone()
         for op in _whole_ops(own):
             _call_instead(op)
         buffer = io.BytesIO()
         own.write_bytecode(buffer)
-    return stablehlo_to_hlo_proto(buffer.getvalue())
+    return _computation(buffer.getvalue())
 
 
 def _whole_ops(operation: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ccodegen.frontends import _jaxlib, jax_values, stablehlo
-from ccodegen.hlo import proto
+from ccodegen.hlo import proto, text
 from ccodegen.hlo.ir import Module
 from ccodegen.ops.backend_config import parse_config
 from ccodegen.ops.custom_calls.callbacks import TARGETS as CALLBACK_TARGETS
@@ -107,11 +107,12 @@ def settings() -> Any:
 
 def from_lowered(lowered: Any) -> JaxProgram:
     """Of `jax.jit(f).lower(…)`."""
-    data = _jaxlib.lowered_to_hlo_proto(lowered)
+    hlo = _jaxlib.lowered_to_hlo(lowered)
+    module = text.parse(hlo, "<jax>") if isinstance(hlo, str) else proto.read(hlo, "<jax>")
     kept = _jaxlib.kept_arguments(lowered)
     arguments, results = (_dtypes(tree) for tree in (lowered.args_info, lowered.out_info))
     return JaxProgram(
-        module=with_row_major_interface(proto.read(data, "<jax>")),
+        module=with_row_major_interface(module),
         in_tree=lowered.in_tree,
         out_tree=lowered.out_tree,
         kept=tuple(range(lowered.in_tree.num_leaves)) if kept is None else kept,

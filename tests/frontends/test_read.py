@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ccodegen.frontends import _jaxlib
 from ccodegen.frontends.read import read
+from ccodegen.hlo import proto
 from ccodegen.hlo.ir import Module
+from ccodegen.hlo.text import parse
 from ccodegen.support.errors import InputError
 from tests.shared import shared_dir
 
@@ -48,6 +51,27 @@ def adds(module: Module) -> bool:
     shapes = [str(i.shape).split("{")[0] for i in module.entry.instructions]
     ops = [i.op for i in module.entry.instructions]
     return ops == ["parameter", "parameter", "add"] and set(shapes) == {"f32[2]"}
+
+
+@pytest.mark.parametrize("length", [9, 1 << 14])
+def test_lowered_functions_are_the_same_as_text_and_as_a_proto(length: int) -> None:
+    jax = pytest.importorskip("jax")
+    values = np.resize(
+        np.array([np.nan, -np.nan, -0.0, 1e-45, np.inf, -np.inf, np.pi, 1 / 3, 3e38], "f4"), length
+    )
+    jnp = jax.numpy
+
+    def function(x: Any) -> Any:
+        narrow = jnp.asarray(values).astype(jnp.bfloat16)
+        return jax.nn.softmax(jax.nn.gelu(x + values, approximate=False)), narrow, 1j * x
+
+    lowered = jax.jit(function).lower(values)
+    hlo = _jaxlib.lowered_to_hlo(lowered)
+    assert isinstance(hlo, str) == (length == 9)
+    computation = _jaxlib._lowered_computation(lowered)
+    expected = proto.read(computation.as_serialized_hlo_module_proto(), "<jax>")
+    found = parse(hlo, "<jax>") if isinstance(hlo, str) else proto.read(hlo, "<jax>")
+    assert found.to_text() == expected.to_text()
 
 
 def test_a_module_is_itself() -> None:
