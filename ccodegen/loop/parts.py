@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ccodegen.loop.ir import Apply, Expr, Load, Var
 
 
-def parts(*expressions: Expr) -> Iterator[Expr]:
+def parts(*expressions: Expr) -> list[Expr]:
     """All expressions in some expressions, themselves and those in indices too; a shared one once,
     outer ones before inner ones."""
     pending, seen = list(reversed(expressions)), set(map(id, expressions))
+    found: list[Expr] = []
     while pending:
         expr = pending.pop()
-        yield expr
-        around = operands(expr)
-        if around:
-            inside = [e for e in around if id(e) not in seen]
-            pending += reversed(inside)
-            seen.update(map(id, inside))
+        found.append(expr)
+        for inner in reversed(operands(expr)):
+            if id(inner) not in seen:
+                seen.add(id(inner))
+                pending.append(inner)
+    return found
 
 
 def operands(expr: Expr) -> tuple[Expr, ...]:
@@ -35,9 +36,9 @@ def same(new: Sequence[Expr], old: Sequence[Expr]) -> bool:
     return not any(map(operator.is_not, new, old))
 
 
-def loads(*expressions: Expr) -> Iterator[Load]:
-    return (e for e in parts(*expressions) if isinstance(e, Load))
+def loads(*expressions: Expr) -> list[Load]:
+    return [e for e in parts(*expressions) if isinstance(e, Load)]
 
 
-def variables(*expressions: Expr) -> Iterator[Var]:
-    return (e for e in parts(*expressions) if isinstance(e, Var))
+def variables(*expressions: Expr) -> list[Var]:
+    return [e for e in parts(*expressions) if isinstance(e, Var)]
