@@ -33,6 +33,7 @@ _PREFIX = "jit"
 _LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times what headers take
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
 _CALLED_LINES = 40  # of the runtime, that a kernel calls
+_FEW_LINES = 30  # take less time, even optimised, than a compiler takes to begin
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
 
 
@@ -57,8 +58,13 @@ class TableSources:
 
 
 @dataclass(frozen=True)
+class _PoolView:
+    threads: int
+
+
+@dataclass(frozen=True)
 class _UnitView:
-    """`pool`: how many threads its pool has; 0: it has none."""
+    """`shared`: its entry function has threads for its kernels."""
 
     strict: bool
     headers: tuple[str, ...]
@@ -66,7 +72,7 @@ class _UnitView:
     kernels: tuple[str, ...]
     constants: tuple[ConstantText, ...] = ()
     entry: str = ""
-    pool: int = 0
+    shared: bool = False
 
 
 def emit_table(
@@ -101,6 +107,7 @@ class TablePrinter:
         self._hot: list[KernelText] = []  # in no unit yet
         self._units: list[Unit] = []
         self._lines = 0  # in these units
+        self._pool: tuple[Unit, ...] = ()
         send(PYTHON)
 
     def add(self, kernel: Kernel) -> None:
@@ -108,6 +115,8 @@ class TablePrinter:
         name = file_name(self._names, _PREFIX, kernel)
         text = print_kernel(kernel, name, self._names, self._threads > 1)
         self._texts[kernel] = text
+        if text.parts and not self._pool:
+            self._add_pool()
         if work(kernel.body) > _LITTLE_WORK:
             self._add_hot(text)
         else:
@@ -127,18 +136,32 @@ class TablePrinter:
             files=self._names,
             printed=self._texts,
         )
-        repeated = set(repeated_kernels(program.steps))
-        for kernel in self._little:
-            if kernel in repeated:
-                self._add_hot(self._texts[kernel])
-        little = [self._texts[kernel] for kernel in self._little if kernel not in repeated]
+        little = self._less_often(program)
         groups = [(group, False) for group in self._packed(little)]
         groups += [(self._hot, True)] if self._hot or not groups else []
         for group, hot in groups[1:]:
             self._complete(_view(group, self._strict), hot)
         self._complete(self._entry_view(printer, groups[0][0]), groups[0][1])
         python = () if printer.hooks else (PYTHON,)
-        return TableSources((*self._units, *python), external)
+        return TableSources((*self._units, *self._pool, *python), external)
+
+    def _add_pool(self) -> None:
+        """The threads, which no kernel's compiler need wait for."""
+        text = render("pool.c.j2", _PoolView(self._threads))
+        self._pool = (Unit("pool.c", text, hot=False),)
+        self._send(*self._pool)
+
+    def _less_often(self, program: Program) -> list[KernelText]:
+        """The kernels with little work that are not worth optimising; the others become hot."""
+        little = [self._texts[kernel] for kernel in self._little]
+        if self._hot and sum(len(text.body) for text in little) <= _FEW_LINES:
+            self._hot += little
+            return []
+        repeated = set(repeated_kernels(program.steps))
+        for kernel in self._little:
+            if kernel in repeated:
+                self._add_hot(self._texts[kernel])
+        return [self._texts[kernel] for kernel in self._little if kernel not in repeated]
 
     def _add_hot(self, text: KernelText) -> None:
         if self._hot and _lines([*self._hot, text]) > self._most:
@@ -170,8 +193,7 @@ class TablePrinter:
         """The unit that calls all others, or is the only one with kernels."""
         alone = not self._units
         view = _view(texts, self._strict, "static" if alone else "")
-        pool = self._threads if printer.shared else 0
-        own = [*(["ccg_pool.h"] if pool else []), *([hooks.HEADER] if printer.hooks else [])]
+        own = [hooks.HEADER] if printer.hooks else []
         called = _view([] if alone else list(self._texts.values()), self._strict)
         return replace(
             view,
@@ -179,7 +201,7 @@ class TablePrinter:
             prototypes=called.prototypes,
             constants=tuple(printer.constants.values()),
             entry=_entry(printer),
-            pool=pool,
+            shared=printer.shared,
         )
 
 

@@ -53,6 +53,7 @@ def test_large_constants_are_passed_as_pointers(monkeypatch: pytest.MonkeyPatch)
 
 def test_kernels_with_work_get_units_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "_LITTLE_WORK", 50)
+    monkeypatch.setattr(table, "_FEW_LINES", 0)
     units = table.emit_table(programs.mlp(), HOST).units
     assert [unit.hot for unit in units] == [True, False, False]
     assert "ccg_python.h" in units[-1].text

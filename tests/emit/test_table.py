@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ccodegen.backend.build import build
-from ccodegen.backend.options import BuildOptions
+from ccodegen.backend.options import BuildOptions, with_threads
 from ccodegen.emit import table
 from ccodegen.emit.table import PYTHON, TablePrinter, Unit, emit_table
 from ccodegen.hlo.text import parse
@@ -76,6 +76,31 @@ def test_kernels_with_little_work_that_loops_call_are_hot(monkeypatch: pytest.Mo
     assert "100.0f" in cold
     monkeypatch.setattr(table, "_LITTLE_WORK", 0)
     assert all(unit.hot for unit in emit_table(programs.counting(), HOST).units[:-1])
+
+
+def test_a_few_lines_go_with_those_that_are_hot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "_LITTLE_WORK", 50)
+    hot, python = emit_table(programs.mlp(), HOST).units
+    assert hot.hot
+    assert python is PYTHON
+
+
+def test_the_threads_are_a_unit_that_is_sent_with_the_first_kernel_they_share() -> None:
+    target = with_threads(HOST, 2)
+    sent: list[Unit] = []
+    printer = TablePrinter(target, False, sent.append)
+    text = """HloModule m
+    ENTRY e {
+      x = f32[4096,4096] parameter(0)
+      ROOT y = f32[4096,4096] exponential(x)
+    }"""
+    program = build(parse(text), BuildOptions(target), printer.add).program
+    python, pool = sent
+    assert "CCG_POOL(2)" in pool.text
+    kernels, *others = printer.finish(program).units
+    assert others == [pool, python]
+    assert "extern const ccg_threads ccg_shared_threads;" in kernels.text
+    assert "ccg_pool.h" not in kernels.text
 
 
 def test_no_kernel_has_the_name_of_a_function_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
