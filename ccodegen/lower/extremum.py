@@ -19,9 +19,10 @@ from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, MOST_UNROLLED, Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.elements import Elements, either
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.lanes import filled, join_lanes
+from ccodegen.lower.lanes import Combine, filled, join_lanes
 from ccodegen.lower.reduction import Reduction
 from ccodegen.ops.extremum import extremum_operator, growing
+from ccodegen.ops.movement import SAME_VALUES
 from ccodegen.support.element_type import ElementType
 
 LEAST_LANES = 2 * MOST_UNROLLED  # a power of two; of shorter loops no vectors are made
@@ -83,6 +84,7 @@ def _better(builder: Builder, operator: str, a: Expr, b: Expr) -> Expr:
     """The operator, but for the signs of zeros and NaNs: that is less work."""
     if not a.type.is_float:
         return apply(operator, a, b)
+    a, b = builder.let(a, "a"), builder.let(b, "b")
     is_better = compare("gt" if operator == "maximum" else "lt", a, b)
     better = builder.let(apply("select", is_better, a, b), "better")
     return apply("select", compare("eq", a, a), better, a)
@@ -145,7 +147,10 @@ class _Search:
 
     @property
     def _is_computed(self) -> bool:
-        return self.reduction.inputs[0] not in self.elements.stored
+        source, stored = self.reduction.inputs[0], self.elements.stored
+        while source not in stored and source.op in SAME_VALUES:
+            source = source.operands[0]
+        return source not in stored
 
     def _keeper(self, size: int, begin: Expr) -> _Kept:
         return _Kept(self.builder.local(self.reduction.types[0], (size,), "kept"), begin)
@@ -172,7 +177,7 @@ class _Search:
                 self.builder.store(kept.buffer, kept.at(place), value)
             return _better(self.builder, self.operator, so_far, value)
 
-        return self._in_lanes(size, first, fold, self.operator)
+        return self._in_lanes(size, first, fold, partial(_better, self.builder, self.operator))
 
     def _keep_better(self, best: Buffer, place: Buffer, found: Expr, start: Expr) -> None:
         builder = self.builder
@@ -201,14 +206,14 @@ class _Search:
             return apply("select", is_wanted, here, so_far)
 
         nowhere = const(ElementType.S32, size)
-        return self._in_lanes(size, nowhere, step, "minimum", backwards=True)
+        return self._in_lanes(size, nowhere, step, partial(apply, "minimum"), backwards=True)
 
     def _in_lanes(
         self,
         size: int,
         initial: Expr,
         step: Callable[[Expr, Expr], Expr],
-        operator: str,
+        join: Combine,
         backwards: bool = False,
     ) -> Expr:
         """The join of lanes that begin with `initial` and take `step(offset, lane)` for every
@@ -229,4 +234,4 @@ class _Search:
             turn(apply("multiply", block, index(count)))
         if rest and not backwards:
             turn(index(size - count))
-        return builder.let(join_lanes(builder, lanes, partial(apply, operator)), "joined")
+        return builder.let(join_lanes(builder, lanes, join), "joined")

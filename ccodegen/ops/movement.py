@@ -22,6 +22,9 @@ from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, picked, require
 
+SAME_VALUES = frozenset({"broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
+"""Ops each of whose elements is one of their operand's."""
+
 
 @dataclass(frozen=True)
 class Broadcast(Attributes):

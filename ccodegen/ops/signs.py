@@ -10,12 +10,12 @@ import numpy as np
 from ccodegen.hlo.ir import Instruction
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.fold import operator_name
-from ccodegen.ops.movement import Broadcast
+from ccodegen.ops.movement import SAME_VALUES, Broadcast
 from ccodegen.ops.reduce import Reduce
 
 _DEPTH = 4  # of the expressions looked at
 _NEVER_NEGATIVE = frozenset({"abs", "exponential", "logistic", "sqrt"})
-_MOVED = frozenset({"broadcast", "copy", "convert", "reshape", "slice", "transpose"})
+_MOVED = SAME_VALUES | {"convert"}
 
 
 def is_never_positive(instruction: Instruction) -> bool:

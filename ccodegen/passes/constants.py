@@ -8,12 +8,11 @@ import numpy as np
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.ops.creation import Constant
+from ccodegen.ops.movement import SAME_VALUES
 from ccodegen.support.element_type import ElementType, Kind
 
 # Float types with infinities whose arithmetic rounds once.
 PLAIN_FLOATS = (ElementType.F16, ElementType.BF16, ElementType.F32, ElementType.F64)
-
-_SAME_VALUE = frozenset({"broadcast", "reshape", "transpose", "copy", "slice", "reverse"})
 
 
 def array_of(instruction: Instruction) -> np.ndarray[Any, Any] | None:
@@ -26,7 +25,7 @@ def array_of(instruction: Instruction) -> np.ndarray[Any, Any] | None:
 
 def uniform(instruction: Instruction) -> np.ndarray[Any, Any] | None:
     """The one value (rank 0) that all elements have bit for bit, seen through movement."""
-    while instruction.op in _SAME_VALUE:
+    while instruction.op in SAME_VALUES:
         instruction = instruction.operands[0]
     array = array_of(instruction)
     if array is None or array.size == 0:

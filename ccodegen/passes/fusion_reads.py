@@ -8,11 +8,11 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.movement import Broadcast, Slice
+from ccodegen.ops.movement import SAME_VALUES, Broadcast, Slice
 from ccodegen.passes.constants import uniform
 from ccodegen.passes.fusion_group import Rows, rows_of
 
-MOVEMENT = frozenset({"broadcast", "reshape", "transpose", "slice", "reverse", "convert", "copy"})
+MOVEMENT = SAME_VALUES | {"convert"}
 """Ops whose elements cost no more than reading those of the operand."""
 
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
