@@ -30,7 +30,7 @@ from ccodegen.loop.rebuild import statements, used_buffers
 from ccodegen.loop.spelling import c_type
 
 HEADER = "ccg_threads.h"
-LOCAL_NAMES = ("threads", "context", "shared", "begin", "end", "last")
+LOCAL_NAMES = ("threads", "context", "shared", "begin", "end", "piece", "last")
 """Names of a kernel with parts that nothing else in it may have."""
 
 _LEAST_WORK = 200_000  # operations or bytes, some 20 µs: ten times what waking a thread takes
@@ -128,19 +128,25 @@ class ParallelPrinter(StatementPrinter):
     def _turns(self, loop: For, part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
         """The loop from `begin` to `end`, of pieces that have several turns each or one."""
         count, chunk = _turns(loop)
-        var = self.name(loop.var)
-        lines, first, last = [], "begin", "end"
-        if chunk > 1:
-            first, last = f"begin * {chunk}", "last"
+        if chunk == 1:
+            lines = self._from_to(loop, "begin", "end")
+        elif loop.extent == count * chunk:  # then compilers make nothing for what is left over
+            head = "for (ptrdiff_t piece = begin; piece < end; ++piece) {"
+            inner = self._from_to(loop, f"piece * {chunk}", f"piece * {chunk} + {chunk}")
+            lines = [head, *indented(inner), "}"]
+        else:
             limit = f"end < {count} ? end * {chunk} : {loop.extent}"
-            lines.append(f"const ptrdiff_t last = {limit};")
-        lines += hint(loop)
-        head = f"for (ptrdiff_t {var} = {first}; {var} < {last}; ++{var}) {{"
-        lines += [head, *indented(self.turns(loop)), "}"]
+            lines = [f"const ptrdiff_t last = {limit};"]
+            lines += self._from_to(loop, f"begin * {chunk}", "last")
         parameters = [f"{_qualified(kind)}{name}" for kind, name in members]
         parameters += ["ptrdiff_t begin", "ptrdiff_t end"]
         prototype = f"CCG_APART static void {part.turns}({', '.join(parameters)})"
         return [*fitted([prototype]), "{", *fitted(indented(lines)), "}", ""]
+
+    def _from_to(self, loop: For, first: str, last: str) -> list[str]:
+        var = self.name(loop.var)
+        head = f"for (ptrdiff_t {var} = {first}; {var} < {last}; ++{var}) {{"
+        return [*hint(loop), head, *indented(self.turns(loop)), "}"]
 
 
 def _qualified(kind: str) -> str:

@@ -128,7 +128,11 @@ def calling(writes: tuple[int, ...]) -> Program:
     return replace(program, kernels=(shared,))
 
 
-SHARED = (elementwise, rows, few_planes, steps_of_rows)
+def whole_pieces() -> Program:
+    return elementwise(1 << 18)
+
+
+SHARED = (elementwise, whole_pieces, rows, few_planes, steps_of_rows)
 ALONE = (lambda: elementwise(1000), total, with_array_around, lambda: calling((0,)))
 
 
@@ -152,6 +156,12 @@ def test_calls_that_only_read_what_turns_share_do_no_harm() -> None:
 def test_loops_of_few_turns_are_shared_with_those_in_them() -> None:
     source = emit(few_planes(), load("x86-64"), "p", threads=True).files["src/p.c"]
     assert f"ccg_in_parts(threads, {3 * ROWS}, " in source
+
+
+def test_whole_pieces_have_a_known_number_of_turns() -> None:
+    source = emit(whole_pieces(), load("x86-64"), "p", threads=True).files["src/p.c"]
+    assert "ccg_in_parts(threads, 256, " in source
+    assert "< piece * 1024 + 1024; ++" in source
 
 
 @pytest.mark.parametrize("make", SHARED)
