@@ -3,7 +3,7 @@ are far."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ccodegen.loop.ir import (
@@ -21,6 +21,7 @@ from ccodegen.loop.ir import (
     Space,
     Stmt,
     Store,
+    Var,
 )
 from ccodegen.loop.parts import parts
 
@@ -66,19 +67,31 @@ class Cost:
 
 def cost(item: Kernel | Sequence[Stmt]) -> Cost:
     """The cost of a kernel or of statements. A loop of computed extent counts as the turns that it
-    has at most, where a constant tells, else as 16."""
-    body = item.body if isinstance(item, Kernel) else item
-    return sum(map(_statement, body), Cost())
+    has at most, where constants tell, else as 16."""
+    return _block(item.body if isinstance(item, Kernel) else item, {})
 
 
-def _statement(statement: Stmt) -> Cost:
+def _block(body: Sequence[Stmt], most: Mapping[Var, int]) -> Cost:
+    """`most`: the greatest values of names, where constants tell."""
+    most = dict(most)
+    total = Cost()
+    for statement in body:
+        total += _statement(statement, most)
+        if isinstance(statement, Let) and (limit := _most(statement.value, most)) is not None:
+            most[statement.var] = limit
+    return total
+
+
+def _statement(statement: Stmt, most: Mapping[Var, int]) -> Cost:
     match statement:
         case For(_, extent, body):
             if isinstance(extent, int):
-                return cost(body).times(extent)
-            return _expressions(extent) + cost(body).times(_most_turns(extent))
+                return _block(body, most).times(extent)
+            turns = _most(extent, most)
+            turns = _UNKNOWN_TURNS if turns is None else turns
+            return _expressions(extent) + _block(body, most).times(turns)
         case If(condition, then, orelse):
-            return _expressions(condition) + cost(then).either(cost(orelse))
+            return _expressions(condition) + _block(then, most).either(_block(orelse, most))
         case Let(_, value):
             return _expressions(value)
         case Store(buffer, indices, value):
@@ -89,12 +102,16 @@ def _statement(statement: Stmt) -> Cost:
     return Cost()
 
 
-def _most_turns(extent: Expr) -> int:
-    match extent:
+def _most(expr: Expr, most: Mapping[Var, int]) -> int | None:
+    match expr:
+        case Const(_, int() as value):
+            return value
+        case Var():
+            return most.get(expr)
         case Apply("minimum", arguments):
-            known = (a.value for a in arguments if isinstance(a, Const))
-            return int(min(known, default=_UNKNOWN_TURNS))
-    return _UNKNOWN_TURNS
+            known = (_most(a, most) for a in arguments)
+            return min((limit for limit in known if limit is not None), default=None)
+    return None
 
 
 def _call(call: CallC) -> Cost:

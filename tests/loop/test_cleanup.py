@@ -139,6 +139,15 @@ def test_cost_of_loops() -> None:
     assert cost(Kernel("k", (X, Y), (*body, *body))) == cost(body).times(2)
 
 
+def test_cost_of_loops_whose_number_of_turns_has_a_limit() -> None:
+    b = Builder()
+    with b.loop(4) as i:
+        rest = b.let(apply("minimum", apply("subtract", index(30), i), index(8)), "rest")
+        with b.loop(apply("minimum", rest, index(9)), "j") as j:
+            b.store(Y, (i, j), const(F32, 1.0))
+    assert cost(b.statements) == Cost(bytes_written=128)
+
+
 def test_cost_of_a_branch_is_the_greater_one() -> None:
     b = Builder()
     with b.when(apply("compare-lt", Var("i"), index(2), type=ElementType.PRED)):
