@@ -81,6 +81,15 @@ def get(opcode: str) -> OpDef:
     return _REGISTRY[opcode]
 
 
+def is_elementwise(instruction: Instruction) -> bool:
+    """Whether element i depends on element i of each operand alone: as its op says, and for
+    bitcast-converts between types of one width."""
+    if instruction.op == "bitcast-convert":
+        (operand,) = instruction.operands
+        return operand.array_shape.dimensions == instruction.array_shape.dimensions
+    return get(instruction.op).elementwise
+
+
 def all_ops() -> tuple[OpDef, ...]:
     """All definitions, by opcode."""
     return tuple(_REGISTRY[name] for name in sorted(_REGISTRY))

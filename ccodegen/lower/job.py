@@ -108,7 +108,7 @@ class Work:
         otherwise be as deep a recursion."""
         needed = {o.instruction for o in outputs}
         for instruction in reversed(self.job.fused):
-            if instruction in needed and opdef.get(instruction.op).elementwise:
+            if instruction in needed and opdef.is_elementwise(instruction):
                 needed.update(o for o in instruction.operands if _as_large(o, instruction))
         for instruction in self.job.fused:
             if instruction in needed:

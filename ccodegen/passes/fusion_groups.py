@@ -133,7 +133,7 @@ class _Decider:
         if instruction.array_shape.dimensions != group.dimensions:
             return False
         readers = [u for u in self._users[instruction] if u in group.members]
-        return all(u in group.straight and opdef.get(u.op).elementwise for u in readers)
+        return all(u in group.straight and opdef.is_elementwise(u) for u in readers)
 
     def _places(self, instruction: Instruction, group: Group) -> frozenset[int]:
         """The indices at which the group would read the instruction: those of its elementwise
@@ -143,7 +143,7 @@ class _Decider:
         found: set[int] = set()
         for user in self._users[instruction]:
             places = group.places.get(user, frozenset())
-            if opdef.get(user.op).elementwise:
+            if opdef.is_elementwise(user):
                 found |= places
             else:
                 found.update(hash((self._number(user), place)) for place in places)
@@ -153,7 +153,8 @@ class _Decider:
         """Why the group's plan cannot compute the instruction too, at no undue cost; nothing where
         it can."""
         indirect = len(group.members) - len(group.straight)
-        if len(group.members) >= _MOST_MEMBERS or indirect >= _MOST_INDIRECT:
+        is_full = len(group.members) >= _MOST_MEMBERS or indirect >= _MOST_INDIRECT
+        if is_full and not is_free(instruction):
             return "the reader's kernel has too many members"
         most = _MOST_PLACES * (2 if instruction.op in _BY_RANGES else 1)
         if len(self._places(instruction, group)) > most:

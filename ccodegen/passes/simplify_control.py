@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from dataclasses import replace
 
-from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo import opdef
+from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops.control import Conditional
+from ccodegen.ops.movement import SAME_VALUES
 from ccodegen.passes.constants import uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.flatten_calls import expand_calls
 from ccodegen.passes.inline import Inlined, inline
 from ccodegen.passes.loops import as_loop, trip_count
+from ccodegen.support.decisions import decided
+
+_MOST_UNROLLED = 400  # instructions of all turns
+_SIMPLE = SAME_VALUES | {"constant", "get-tuple-element", "iota", "parameter", "tuple"}
 
 
 def simplify_control(module: Module, context: PassContext) -> Module:
     """conditional by a constant → that branch; while of no turn → its operand; of one turn → its
-    body. Other loops whose number of turns is known are marked with it, in XLA's way:
+    body; of a few turns over single elements → the body as often, whose arrays then need not lie in
+    memory. Other loops whose number of turns is known are marked with it, in XLA's way:
 
     `%w = while(%init), …` → `%w = while(%init), …, backend_config={"known_trip_count":{"n":"10"}}`
     """
-    shorter = expand_calls(module, _expansion, context.inlining_limit)
+    most = _MOST_UNROLLED if context.has_vectors else 0
+    shorter = expand_calls(module, functools.partial(_expansion, most), context.inlining_limit)
     return rewrite_module(shorter, _counted)
 
 
-def _expansion(instruction: Instruction) -> Inlined | None:
+def _expansion(most_unrolled: int, instruction: Instruction) -> Inlined | None:
     if isinstance(instruction.attributes, Conditional):
         return _conditional(instruction, instruction.attributes)
     loop = as_loop(instruction)
     turns = None if loop is None else trip_count(loop)
-    if loop is None or turns is None or turns > 1:
+    if loop is None or turns is None:
         return None
-    if turns == 0:
-        return Inlined(loop.init, ())
-    return inline(loop.body, (loop.init,))
+    if turns > 1 and turns * _elementwise_size(loop.body) > most_unrolled:
+        return None
+    if turns > 1:
+        decided(instruction.name, f"has its {turns} turns one after the other", "they are short")
+    state, side_roots = loop.init, list[Instruction]()
+    for _ in range(turns):
+        turn = inline(loop.body, (state,))
+        state = turn.root
+        side_roots += turn.side_roots
+    return Inlined(state, tuple(side_roots))
+
+
+def _elementwise_size(body: Computation) -> float:
+    """How many of its instructions compute; infinite where some look at more than one element."""
+    computing = [i for i in body.instructions if i.op not in _SIMPLE]
+    simple = all(opdef.get(i.op).elementwise for i in computing) and not body.side_roots
+    return len(computing) if simple else math.inf
 
 
 def _conditional(instruction: Instruction, attributes: Conditional) -> Inlined | None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ccodegen.loop.ir import CallKernel, Step, Switch, While
+from ccodegen.passes import simplify_control
 from tests.three_ways import check
 
 FUNCTIONS = """
@@ -15,6 +16,11 @@ add { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT r = s32[] add(a, b) }
 c3 { s = STATE parameter(0)  i = s32[] get-tuple-element(s), index=0
   n = s32[] constant(3)  ROOT l = pred[] compare(i, n), direction=LT }
 """
+
+
+@pytest.fixture(autouse=True)
+def loops_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simplify_control, "_MOST_UNROLLED", 0)
 
 
 def loop(state: str, body: str, initial: str) -> str:

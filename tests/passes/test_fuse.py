@@ -207,6 +207,27 @@ def test_code_does_not_double_with_each_level() -> None:
 VECTORS = PassContext(target=load("x86-64"))
 
 
+def test_numbers_are_no_arrays_where_a_kernel_is_full() -> None:
+    turns = "\n".join(
+        f"""k{n} = u32[] constant({n})  b{n} = u32[50] broadcast(k{n}), dimensions={{}}
+        x{n + 1} = u32[50] multiply(x{n}, b{n})"""
+        for n in range(250)
+    )
+    text = f"ENTRY e {{ x0 = u32[50] parameter(0)\n{turns}\n ROOT r = u32[50] negate(x250) }}"
+    new = fuse(module(text), DEFAULT)
+    assert [i.op for i in new.entry.instructions].count("broadcast") == 0
+    assert len(kernels(new)) == 2
+    assert same_bits(module(text), new)
+
+
+def test_a_chain_through_bits_of_one_width_is_one_kernel() -> None:
+    turns = "\n".join(f"x{n + 1} = u32[50] not(x{n})" for n in range(100))
+    text = f"""ENTRY e {{ x0 = u32[50] parameter(0)
+      {turns}
+      f = f32[50] bitcast-convert(x100)  ROOT r = f32[50] negate(f) }}"""
+    assert len(kernels(fuse(module(text), DEFAULT))) == 1
+
+
 def test_a_large_concatenate_is_read_by_ranges() -> None:
     program = module(
         "x = f32[64,64] parameter(0)  a = f32[1,64] slice(x), slice={[63:64], [0:64]}\n"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.ops.control import While
-from ccodegen.passes.context import Pass
+from ccodegen.passes.context import Pass, PassContext
 from ccodegen.passes.hoist_invariant import hoist_invariant
 from ccodegen.passes.pipelines import SIMPLIFICATION, run
 from ccodegen.passes.simplify_algebra import simplify_algebra
 from ccodegen.passes.simplify_control import simplify_control
 from ccodegen.passes.trim_loops import trim_loops
+from ccodegen.target import load
 from tests.passes.checking import STRICT, canonical, module, rewrites, same_bits
 
 
@@ -94,6 +97,27 @@ def test_a_loop_of_one_turn_is_its_body() -> None:
     text = loop("s32[]; f32[4]", "i1 = f32[4] parameter(0)", "n = f32[4] negate(e1)", "n", 1, "1")
     new = simplified(text, simplify_control)
     assert [i.op for i in new.entry.instructions] == ["parameter", "negate", "tuple"]
+
+
+@pytest.mark.parametrize(
+    ("target", "turns", "op", "whiles"),
+    [
+        ("x86-64", 5, "negate(e1)", 0),
+        ("x86-64", 500, "negate(e1)", 1),
+        ("x86-64", 5, "cholesky(e1), lower=true", 1),
+        ("cortex-m4", 5, "negate(e1)", 1),
+    ],
+)
+def test_a_few_turns_over_single_elements_are_written_out(
+    target: str, turns: int, op: str, whiles: int
+) -> None:
+    text = loop(
+        "s32[]; f32[4,4]", "i1 = f32[4,4] parameter(0)", f"n = f32[4,4] {op}", "n", turns, "1"
+    )
+    new = simplify_control(module(text), PassContext(target=load(target)))
+    assert [i.op for i in new.entry.instructions].count("while") == whiles
+    assert [i.op for i in new.entry.instructions].count("negate") == (0 if whiles else turns)
+    assert same_bits(module(text), new)
 
 
 def test_the_number_of_turns_is_marked() -> None:
