@@ -9,8 +9,8 @@ from dataclasses import replace
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
+from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.ops.control import Conditional
-from ccodegen.ops.movement import SAME_VALUES
 from ccodegen.passes.constants import uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.flatten_calls import expand_calls
@@ -19,7 +19,14 @@ from ccodegen.passes.loops import as_loop, trip_count
 from ccodegen.support.decisions import decided
 
 _MOST_UNROLLED = 400  # instructions of all turns
-_SIMPLE = SAME_VALUES | {"constant", "get-tuple-element", "iota", "parameter", "tuple"}
+_LONG = 20  # instructions that a transcendental one is as much code as
+# Of those that move elements, the ones in whose result no element has changed its place.
+_SIMPLE = frozenset(
+    {
+        *("broadcast", "constant", "copy", "get-tuple-element", "iota"),
+        *("parameter", "reshape", "slice", "tuple"),
+    }
+)
 
 
 def simplify_control(module: Module, context: PassContext) -> Module:
@@ -54,10 +61,11 @@ def _expansion(most_unrolled: int, instruction: Instruction) -> Inlined | None:
 
 
 def _elementwise_size(body: Computation) -> float:
-    """How many of its instructions compute; infinite where some look at more than one element."""
+    """How many instructions compute; infinite where some look at more than one element."""
     computing = [i for i in body.instructions if i.op not in _SIMPLE]
-    simple = all(opdef.get(i.op).elementwise for i in computing) and not body.side_roots
-    return len(computing) if simple else math.inf
+    if body.side_roots or not all(opdef.get(i.op).elementwise for i in computing):
+        return math.inf
+    return sum(_LONG if i.op in TRANSCENDENTAL else 1 for i in computing)
 
 
 def _conditional(instruction: Instruction, attributes: Conditional) -> Inlined | None:

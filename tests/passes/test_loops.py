@@ -104,7 +104,9 @@ def test_a_loop_of_one_turn_is_its_body() -> None:
     [
         ("x86-64", 5, "negate(e1)", 0),
         ("x86-64", 500, "negate(e1)", 1),
+        ("x86-64", 50, "sine(e1)", 1),
         ("x86-64", 5, "cholesky(e1), lower=true", 1),
+        ("x86-64", 5, "reverse(e1), dimensions={0}", 1),
         ("cortex-m4", 5, "negate(e1)", 1),
     ],
 )
