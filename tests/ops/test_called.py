@@ -7,7 +7,8 @@ import pytest
 from ccodegen.backend.build import build
 from ccodegen.backend.options import BuildOptions
 from ccodegen.support.errors import UnsupportedError
-from tests.three_ways import check, module_of, plain_target
+from ccodegen.target import load
+from tests.three_ways import check, module_of
 
 LOOP = """wb { p = (s32[], f32[]) parameter(0)
  i = s32[] get-tuple-element(p), index=0
@@ -144,4 +145,8 @@ def test_three_ways(name, strict):
 
 def test_a_loop_in_a_reducer_is_refused():
     with pytest.raises(UnsupportedError, match="op 'while'"):
-        build(module_of(WHILE_IN_REDUCE), BuildOptions(plain_target()))
+        build(module_of(WHILE_IN_REDUCE), BuildOptions(load("cortex-m4")))
+
+
+def test_a_short_loop_in_a_reducer_is_written_out_where_there_are_vectors():
+    check(WHILE_IN_REDUCE)
