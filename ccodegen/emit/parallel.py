@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
-from ccodegen.emit.statement import StatementPrinter, hint
+from ccodegen.emit.statement import StatementPrinter
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.used import used_variables
 from ccodegen.loop.cost import cost
@@ -129,24 +129,19 @@ class ParallelPrinter(StatementPrinter):
         """The loop from `begin` to `end`, of pieces that have several turns each or one."""
         count, chunk = _turns(loop)
         if chunk == 1:
-            lines = self._from_to(loop, "begin", "end")
+            lines = self.turns(loop, "begin", "end")
         elif loop.extent == count * chunk:  # then compilers make nothing for what is left over
             head = "for (ptrdiff_t piece = begin; piece < end; ++piece) {"
-            inner = self._from_to(loop, f"piece * {chunk}", f"piece * {chunk} + {chunk}")
+            inner = self.turns(loop, f"piece * {chunk}", f"piece * {chunk} + {chunk}")
             lines = [head, *indented(inner), "}"]
         else:
             limit = f"end < {count} ? end * {chunk} : {loop.extent}"
             lines = [f"const ptrdiff_t last = {limit};"]
-            lines += self._from_to(loop, f"begin * {chunk}", "last")
+            lines += self.turns(loop, f"begin * {chunk}", "last")
         parameters = [f"{_qualified(kind)}{name}" for kind, name in members]
         parameters += ["ptrdiff_t begin", "ptrdiff_t end"]
         prototype = f"CCG_APART static void {part.turns}({', '.join(parameters)})"
         return [*fitted([prototype]), "{", *fitted(indented(lines)), "}", ""]
-
-    def _from_to(self, loop: For, first: str, last: str) -> list[str]:
-        var = self.name(loop.var)
-        head = f"for (ptrdiff_t {var} = {first}; {var} < {last}; ++{var}) {{"
-        return [*hint(loop), head, *indented(self.turns(loop)), "}"]
 
 
 def _qualified(kind: str) -> str:

@@ -101,18 +101,18 @@ class StatementPrinter:
         return [f"const {c_type(let.var.type)} {self.name(let.var)} = {text};"]
 
     def loop(self, loop: For) -> list[str]:
-        var = self.name(loop.var)
         extent = loop.extent
         limit = str(extent) if isinstance(extent, int) else self.expressions.text(extent)
-        head = f"for (ptrdiff_t {var} = 0; {var} < {limit}; ++{var}) {{"
-        return [*hint(loop), head, *indented(self.turns(loop)), "}"]
+        return self.turns(loop, "0", limit)
 
-    def turns(self, loop: For) -> list[str]:
-        """The body of a loop."""
+    def turns(self, loop: For, first: str, end: str) -> list[str]:
+        """The turns of a loop from `first` to before `end`."""
+        var = self.name(loop.var)
+        head = f"for (ptrdiff_t {var} = {first}; {var} < {end}; ++{var}) {{"
         around, self._is_short = self._is_short, _is_short(loop)
         lines = [*self.prefetches(loop), *self.block(loop.body)]
         self._is_short = around
-        return lines
+        return [*hint(loop), head, *indented(lines), "}"]
 
     def prefetches(self, loop: For) -> Iterator[str]:
         for found in prefetches(loop, self.written):

@@ -4,7 +4,7 @@ program asks for no hooks, one that Python calls (see runtime_c/ccg_python.h).
 The table has the arguments in order, then the large constants, then the arena, then the hooks (a
 `const ccg_io *`), where the program asks for any. Kernels are spread over translation units, which
 compile side by side, and while later kernels are made; those with little work stand apart, because
-they need no optimising, and so does what Python calls.
+they need no optimising, and so do the threads and what Python calls.
 """
 
 from __future__ import annotations

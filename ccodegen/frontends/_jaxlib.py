@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 _WHOLE = re.compile(r"tensor<(\d+x)*(f32|f16|bf16)>")
-_SHORT = 1 << 15  # bytes: text of so many is read before protobuf is imported
+_SHORT = 1 << 15  # bytes of a proto: as text, it is read before protobuf would be imported
 
 
 def stablehlo_to_hlo_proto(code: str | bytes) -> bytes:

@@ -18,6 +18,7 @@ from functools import partial
 from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, MOST_UNROLLED, Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.elements import Elements, either
+from ccodegen.lower.float_extremum import better_number
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.lanes import Combine, filled, join_lanes
 from ccodegen.lower.reduction import Reduction
@@ -84,9 +85,8 @@ def _better(builder: Builder, operator: str, a: Expr, b: Expr) -> Expr:
     """The operator, but for the signs of zeros and NaNs: that is less work."""
     if not a.type.is_float:
         return apply(operator, a, b)
-    a, b = builder.let(a, "a"), builder.let(b, "b")
-    is_better = compare("gt" if operator == "maximum" else "lt", a, b)
-    better = builder.let(apply("select", is_better, a, b), "better")
+    a = builder.let(a, "a")
+    better = builder.let(better_number(builder, operator, a, b), "better")
     return apply("select", compare("eq", a, a), better, a)
 
 

@@ -49,7 +49,8 @@ class FloatExtremum:
     def take(self, lane: Expr, value: Expr) -> None:
         value = self.builder.let(value, "value")
         here = (lane,)
-        self.builder.store(self.best, here, self._better(value, Load(self.best, here)))
+        better = better_number(self.builder, self.operator, value, Load(self.best, here))
+        self.builder.store(self.best, here, better)
         nan = self.builder.let(Load(self.nan, here), "nan")
         is_number = compare("eq", value, value)
         self.builder.store(self.nan, here, apply("select", is_number, nan, value))
@@ -58,14 +59,16 @@ class FloatExtremum:
 
     def joined(self) -> Expr:
         let, t = self.builder.let, self.best.type
-        best = let(join_lanes(self.builder, self.best, self._better), "best")
+        better = partial(better_number, self.builder, self.operator)
+        best = let(join_lanes(self.builder, self.best, better), "best")
         nan = let(join_lanes(self.builder, self.nan, partial(apply, "add")), "nan")
         sign = apply("and", self.bits.joined(), const(_BITS[t], 1 << (t.bits - 1)))
         zero = apply("bitcast-convert", sign, type=t)
         number = apply("select", compare("eq", best, const(t, 0.0)), zero, best)
         return apply("select", compare("eq", nan, nan), number, nan)
 
-    def _better(self, a: Expr, b: Expr) -> Expr:
-        """One of two numbers."""
-        a, b = self.builder.let(a, "a"), self.builder.let(b, "b")
-        return apply("select", compare("gt" if self.operator == "maximum" else "lt", a, b), a, b)
+
+def better_number(builder: Builder, operator: str, a: Expr, b: Expr) -> Expr:
+    """One of two floats by comparison, b where none is greater, or smaller."""
+    a, b = builder.let(a, "a"), builder.let(b, "b")
+    return apply("select", compare("gt" if operator == "maximum" else "lt", a, b), a, b)
