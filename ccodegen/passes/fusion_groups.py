@@ -34,6 +34,7 @@ from ccodegen.passes.fusion_reads import (
     is_free,
     is_per_row,
     is_scattered,
+    is_splat,
     is_window,
     spreads_rows,
 )
@@ -160,7 +161,8 @@ class _Decider:
         if len(self._places(instruction, group)) > most:
             return "its readers' code would hold it in too many places"
         own = (o for o in instruction.operands if not is_written_out(o))
-        if len({*group.inputs(), *own}) > _MOST_INPUTS:
+        inputs = {*group.inputs(), *own}
+        if len(inputs) - sum(map(is_splat, inputs)) > _MOST_INPUTS:  # splats will be members
             return "the reader's kernel would have too many inputs"
         if instruction.op in CONTRACTIONS:
             fits = self._fits_as_hero(instruction, group)

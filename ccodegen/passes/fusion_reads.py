@@ -10,7 +10,7 @@ from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.movement import SAME_VALUES, Broadcast, Slice
 from ccodegen.passes.constants import uniform
-from ccodegen.passes.fusion_group import Rows, rows_of
+from ccodegen.passes.fusion_group import Rows, is_written_out, rows_of
 
 MOVEMENT = SAME_VALUES | {"convert"}
 """Ops whose elements cost no more than reading those of the operand."""
@@ -34,6 +34,12 @@ def elementwise_cone(values: Sequence[Instruction], size: tuple[int, ...]) -> se
 def is_free(instruction: Instruction) -> bool:
     """Whether it may be copied into each group that reads it."""
     return instruction.op in _FREE
+
+
+def is_splat(instruction: Instruction) -> bool:
+    """Whether all that it is made of stands in the code of each kernel that reads it."""
+    is_broadcast = instruction.op in ("broadcast", "iota")
+    return is_broadcast and all(map(is_written_out, instruction.operands))
 
 
 def is_scattered(value: Instruction) -> bool:

@@ -220,6 +220,16 @@ def test_numbers_are_no_arrays_where_a_kernel_is_full() -> None:
     assert same_bits(module(text), new)
 
 
+def test_numbers_that_other_kernels_read_too_are_no_inputs() -> None:
+    """A model has many gelus: they share the coefficients of their polynomials."""
+    lines = ["x0 = f32[9] parameter(0)  y0 = f32[9] parameter(1)"]
+    for n in range(40):
+        lines.append(f"k{n} = f32[] constant({n})  b{n} = f32[9] broadcast(k{n}), dimensions={{}}")
+        lines += [f"{v}{n + 1} = f32[9] multiply({v}{n}, b{n})" for v in "xy"]
+    program = module("\n".join([*lines, "ROOT t = (f32[9], f32[9]) tuple(x40, y40)"]))
+    assert kernels(fuse(program, DEFAULT)) == ["kLoop", "kLoop"]
+
+
 def test_a_chain_through_bits_of_one_width_is_one_kernel() -> None:
     turns = "\n".join(f"x{n + 1} = u32[50] not(x{n})" for n in range(100))
     text = f"""ENTRY e {{ x0 = u32[50] parameter(0)
