@@ -30,9 +30,9 @@
 #define CCG_HOLD(x) ((void)0)
 #endif
 
-/* A tile's loop fills the registers. Of 16, constants of the code around it would take some, and
-   compilers then keep sums in memory: there it stays a function. */
-#if CCG_VECTOR_BYTES && (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX512F__)
+/* A tile's loop fills the registers: constants of the code around it would take some, and
+   compilers then keep sums in memory. So it stays a function. */
+#if CCG_VECTOR_BYTES
 #define CCG_TILE CCG_UNUSED CCG_APART static
 #else
 #define CCG_TILE CCG_INLINE
