@@ -4,13 +4,13 @@ program asks for no hooks, one that Python calls (see runtime_c/ccg_python.h).
 The table has the arguments in order, then the large constants, then the arena, then the hooks (a
 `const ccg_io *`), where the program asks for any. Kernels are spread over translation units, which
 compile side by side, and while later kernels are made; those with little work stand apart, because
-they need no optimising, and so do the threads and what Python calls.
+they need no optimising, but for those that loops call. So do the threads and what Python calls.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ccodegen.emit import hooks
@@ -136,12 +136,10 @@ class TablePrinter:
             files=self._names,
             printed=self._texts,
         )
-        little = self._less_often(program)
-        groups = [(group, False) for group in self._packed(little)]
-        groups += [(self._hot, True)] if self._hot or not groups else []
-        for group, hot in groups[1:]:
+        (last, is_hot), *others = self._last_groups(program)
+        for group, hot in others:
             self._complete(_view(group, self._strict), hot)
-        self._complete(self._entry_view(printer, groups[0][0]), groups[0][1])
+        self._complete(self._entry_view(printer, last), is_hot)
         python = () if printer.hooks else (PYTHON,)
         return TableSources((*self._units, *self._pool, *python), external)
 
@@ -151,24 +149,27 @@ class TablePrinter:
         self._pool = (Unit("pool.c", text, hot=False),)
         self._send(*self._pool)
 
-    def _less_often(self, program: Program) -> list[KernelText]:
-        """The kernels with little work that are not worth optimising; the others become hot."""
-        little = [self._texts[kernel] for kernel in self._little]
-        if self._hot and sum(len(text.body) for text in little) <= _FEW_LINES:
-            self._hot += little
-            return []
+    def _last_groups(self, program: Program) -> list[tuple[list[KernelText], bool]]:
+        """The kernels in no unit yet, for each unit, and whether it is worth optimising. The first
+        unit has the entry; of kernels with little work those that its loops call, which become part
+        of them."""
         repeated = set(repeated_kernels(program.steps))
-        for kernel in self._little:
-            if kernel in repeated:
-                self._add_hot(self._texts[kernel])
-        return [self._texts[kernel] for kernel in self._little if kernel not in repeated]
+        often = [self._texts[kernel] for kernel in self._little if kernel in repeated]
+        rest = [self._texts[kernel] for kernel in self._little if kernel not in repeated]
+        joined = rest if sum(len(text.body) for text in rest) <= _FEW_LINES else []
+        if often or (self._hot and joined == rest):
+            self._add_hot(*often)
+            others = [] if joined else self._packed(rest)
+            return [([*self._hot, *joined], True), *((group, False) for group in others)]
+        groups = [(group, False) for group in self._packed(rest)]
+        return [*groups, (self._hot, True)] if self._hot or not groups else groups
 
-    def _add_hot(self, text: KernelText) -> None:
-        if self._hot and _lines([*self._hot, text]) > self._most:
+    def _add_hot(self, *texts: KernelText) -> None:
+        if self._hot and _lines([*self._hot, *texts]) > self._most:
             self._complete(_view(self._hot, self._strict), hot=True)
             self._lines += _lines(self._hot)
             self._hot = []
-        self._hot.append(text)
+        self._hot += texts
 
     @property
     def _most(self) -> int:
@@ -190,11 +191,12 @@ class TablePrinter:
         self._send(unit)
 
     def _entry_view(self, printer: ProgramPrinter, texts: Sequence[KernelText]) -> _UnitView:
-        """The unit that calls all others, or is the only one with kernels."""
-        alone = not self._units
-        view = _view(texts, self._strict, "static" if alone else "")
+        """The unit that calls all kernels, and has the last ones."""
+        little = {self._texts[kernel] for kernel in self._little}
+        storage = {t: "static" if t in little else "CCG_APART static" for t in texts}
+        view = _view(texts, self._strict, storage)
         own = [hooks.HEADER] if printer.hooks else []
-        called = _view([] if alone else list(self._texts.values()), self._strict)
+        called = _view([t for t in self._texts.values() if t not in texts], self._strict)
         return replace(
             view,
             headers=tuple(sorted({*view.headers, *called.headers, *own})),
@@ -228,13 +230,15 @@ def _lines(texts: Iterable[KernelText]) -> int:
     return sum(len(text.body) + _CALLED_LINES for text in texts)
 
 
-def _view(texts: Sequence[KernelText], strict: bool, storage: str = "") -> _UnitView:
-    """A unit of kernels; `storage`: "static", or nothing where another one calls them."""
+def _view(
+    texts: Sequence[KernelText], strict: bool, storage: Mapping[KernelText, str] | None = None
+) -> _UnitView:
+    """A unit of kernels; `storage`: of those that no other unit calls."""
     return _UnitView(
         strict=strict,
         headers=tuple(sorted({"ccg_base.h"}.union(*(text.headers for text in texts)))),
         prototypes=tuple("\n".join(fitted([f"{text.prototype};"])) for text in texts),
-        kernels=tuple("\n".join(text.lines(storage)) for text in texts),
+        kernels=tuple("\n".join(text.lines((storage or {}).get(text, ""))) for text in texts),
     )
 
 

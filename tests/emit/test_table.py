@@ -16,6 +16,7 @@ from ccodegen.target import load
 from tests.emit import programs
 
 HOST = load("host")
+ENTRY = "\nint ccg_call(void *const *table)\n"
 # Products of matrices of many sizes are one kernel each.
 SIZES = [8 * n for n in range(4, 20)]
 TEXT = "\n".join(
@@ -48,7 +49,7 @@ def test_units_are_sent_while_kernels_are_made() -> None:
     units = printer.finish(program).units
     assert sorted(units, key=repr) == sorted(sent, key=repr)
     assert units == emit_table(program, HOST).units
-    entries = [unit for unit in units if "\nint ccg_call(void *const *table)\n" in unit.text]
+    entries = [unit for unit in units if ENTRY in unit.text]
     assert len(entries) == 1
     for unit in units[:-1]:
         assert unit in entries or unit.text.count("\nvoid jit_") < len(counts)
@@ -68,14 +69,27 @@ def test_a_program_with_hooks_has_no_function_for_python() -> None:
     assert PYTHON not in printer.finish(program).units
 
 
-def test_kernels_with_little_work_that_loops_call_are_hot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_with_little_work_that_loops_call_become_part_of_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What another unit has is called, and keeps a loop's state in memory."""
+    monkeypatch.setattr(table, "_FEW_LINES", 0)
     units = emit_table(programs.counting(), HOST).units
     (hot,) = [unit.text for unit in units if unit.hot]
     (cold,) = [unit.text for unit in units if not unit.hot and unit is not PYTHON]
+    assert ENTRY in hot
+    assert "\nstatic void jit_" in hot
     assert "100.0f" not in hot
     assert "100.0f" in cold
     monkeypatch.setattr(table, "_LITTLE_WORK", 0)
     assert all(unit.hot for unit in emit_table(programs.counting(), HOST).units[:-1])
+
+
+def test_a_program_of_little_work_is_one_unit() -> None:
+    alone, python = emit_table(programs.counting(), HOST).units
+    assert alone.hot
+    assert ENTRY in alone.text
+    assert python is PYTHON
 
 
 def test_a_few_lines_go_with_those_that_are_hot(monkeypatch: pytest.MonkeyPatch) -> None:
