@@ -1,64 +1,108 @@
-"""Slow arms of choices are computed in any case, in loops that become vectors.
+"""Arms of choices that keep loops from becoming good vectors are computed in any case.
 
-Vectors compute both arms of a choice. To lanes that do not ask for an arm compilers give one of
+Vectors compute both arms of a choice. To lanes that do not ask for a slow arm compilers give one of
 the numbers at hand, such as a limit of exp's arguments: its result is denormal, which takes
-processors many times as long as what the lane really holds.
+processors many times as long as what the lane really holds. What is read at an index from memory
+they read lane by lane, behind a branch, and make no vectors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed
-from ccodegen.loop.ir import INDEX, Apply, Expr, For, Let, Load, LoopKind, Stmt, Store, Var
+from ccodegen.loop.ir import INDEX, Apply, Expr, For, If, Let, Load, LoopKind, Stmt, Store, Var
 from ccodegen.loop.parts import loads, parts
-from ccodegen.loop.rebuild import Body, keep_expr, rebuild
+from ccodegen.loop.ranges import Interval, interval
+from ccodegen.loop.rebuild import Body, rebuild
 
 
 def name_arms(body: Body, fresh: Callable[[str], str]) -> Body:
     """Before: `for i < 4 vector { y[i] = x[i] > 0 ? exp(x[i]) : 1 }`. After: `for i < 4 vector
     { let arm = exp(x[i]); y[i] = x[i] > 0 ? arm : 1 }`.
 
-    Only arms that read what is read in any case. `fresh` gives names that the kernel does not have
-    yet, after a hint.
+    Only arms that read what is read in any case; or at indices from memory, inside of arrays for
+    all that memory may hold. `fresh` gives names that the kernel does not have yet, after a hint.
     """
-
-    def on_statement(statement: Stmt) -> Stmt:
-        if not isinstance(statement, For) or statement.kind is not LoopKind.VECTOR:
-            return statement
-        inside = (new for inner in statement.body for new in _with_names(inner, fresh))
-        return replace(statement, body=tuple(inside))
-
-    return rebuild(body, keep_expr, on_statement)
+    return _Namer(fresh).block(body, vectors=False)
 
 
-def _with_names(statement: Stmt, fresh: Callable[[str], str]) -> Iterator[Stmt]:
-    """The statement, behind names for the slow arms that it chooses from."""
-    if isinstance(statement, Let | Store):
-        while arm := next(_slow_arms(statement), None):
-            name = Var(fresh("arm"), arm.type)
-            yield from _with_names(Let(name, arm), fresh)
-            (statement,) = rebuild((statement,), _replacer(arm, name))
-    yield statement
+@dataclass(frozen=True)
+class _Namer:
+    """`ranges`: extents of loops and intervals of names, no two of which are the same."""
+
+    fresh: Callable[[str], str]
+    ranges: dict[Expr, int | Interval] = field(default_factory=dict)
+
+    def block(self, body: Body, vectors: bool) -> Body:
+        """With names for arms; `vectors`: the body of a loop that becomes vectors."""
+        new: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case For(var, extent, inner, kind):
+                    self.ranges[var] = extent if isinstance(extent, int) else self._turns(extent)
+                    inside = self.block(inner, kind is LoopKind.VECTOR)
+                    new.append(replace(statement, body=inside))
+                case If(condition, then, orelse):
+                    new.append(If(condition, self.block(then, False), self.block(orelse, False)))
+                case _:
+                    new += self._with_names(statement) if vectors else [statement]
+            if isinstance(statement, Let):
+                self.ranges[statement.var] = interval(statement.value, self.ranges)
+        return tuple(new)
+
+    def _turns(self, extent: Expr) -> Interval:
+        return Interval(0, max(interval(extent, self.ranges).high - 1, 0))
+
+    def _with_names(self, statement: Stmt) -> Iterator[Stmt]:
+        """The statement, behind names for arms that it chooses from."""
+        if isinstance(statement, Let | Store):
+            while arm := next(self._arms(statement), None):
+                name = Var(self.fresh("arm"), arm.type)
+                yield from self._with_names(Let(name, arm))
+                (statement,) = rebuild((statement,), _replacer(arm, name))
+        yield statement
+
+    def _arms(self, statement: Stmt) -> Iterator[Expr]:
+        certain = list(computed(statement))
+        read = {expr for expr in certain if isinstance(expr, Load)}
+        for choice in certain:
+            if isinstance(choice, Apply) and choice.operator == "select":
+                for arm in choice.arguments[1:]:
+                    needed = [load for load in loads(arm) if load not in read]
+                    slow = not needed and _is_slow(arm)
+                    if (slow or self._gathers(needed)) and not _divides_indices(arm):
+                        yield arm
+
+    def _gathers(self, needed: list[Load]) -> bool:
+        """Whether anything is read at an index from memory, and all of it inside of its array."""
+        indirect = any(self._is_indirect(index) for load in needed for index in load.indices)
+        return indirect and all(map(self._is_inside, needed))
+
+    def _is_indirect(self, index: Expr) -> bool:
+        names = (part for part in parts(index) if isinstance(part, Load | Var))
+        return not all(isinstance(self.ranges.get(name), int) for name in names)
+
+    def _is_inside(self, load: Load) -> bool:
+        for index, size in zip(load.indices, load.buffer.dimensions, strict=True):
+            reach = interval(index, self.ranges)
+            if not 0 <= reach.low <= reach.high < size:
+                return False
+        return True
 
 
 def _replacer(arm: Expr, name: Var) -> Callable[[Expr], Expr]:
     return lambda expr: name if expr == arm else expr
 
 
-def _slow_arms(statement: Stmt) -> Iterator[Expr]:
-    certain = list(computed(statement))
-    read = {expr for expr in certain if isinstance(expr, Load)}
-    for choice in certain:
-        if isinstance(choice, Apply) and choice.operator == "select":
-            arms = choice.arguments[1:]
-            yield from (arm for arm in arms if _is_slow(arm) and read.issuperset(loads(arm)))
-
-
 def _is_slow(arm: Expr) -> bool:
-    """And defined for all arguments, which divisions of indices are not."""
-    applied = [part for part in parts(arm) if isinstance(part, Apply)]
-    divides = any(a.type is INDEX and a.operator in ("divide", "remainder") for a in applied)
-    return arm.type.is_float and not divides and any(a.operator in TRANSCENDENTAL for a in applied)
+    applied = (part for part in parts(arm) if isinstance(part, Apply))
+    return arm.type.is_float and any(a.operator in TRANSCENDENTAL for a in applied)
+
+
+def _divides_indices(arm: Expr) -> bool:
+    """Which is not defined for all of them."""
+    applied = (part for part in parts(arm) if isinstance(part, Apply))
+    return any(a.type is INDEX and a.operator in ("divide", "remainder") for a in applied)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from ccodegen.loop.builder import Builder, apply, compare, const, index
-from ccodegen.loop.ir import Buffer, Expr, Kernel, LoopKind, Space
+from ccodegen.loop.ir import INDEX, Buffer, Expr, Kernel, LoopKind, Space
 from ccodegen.loop.name_arms import name_arms
 from ccodegen.loop.text import to_text
 from ccodegen.loop.verify_kernel import verify_kernel
@@ -15,6 +15,7 @@ from tests.loop.test_simplify_body import assert_same_effect
 
 F32 = ElementType.F32
 X, Y, Z = (Buffer(name, F32, (8,), Space.ARGUMENT) for name in "xyz")
+AT = Buffer("at", ElementType.S32, (8,), Space.ARGUMENT)
 
 
 def named(arm: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
@@ -22,10 +23,19 @@ def named(arm: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
     b = Builder()
     with b.loop(8, "i", kind) as i:
         x = b.load(X, (i,))
+        at = apply("maximum", apply("convert", b.load(AT, (i,)), type=INDEX), index(0))
         arms: dict[str, Expr] = {
             "slow": apply("exponential", x),
             "quick": apply("negate", x),
             "reads more": apply("exponential", b.load(Z, (i,))),
+            "gathers": b.load(Z, (apply("minimum", at, index(7)),)),
+            "gathers beyond": b.load(Z, (at,)),
+            "gathers and reads beyond": apply(
+                "add",
+                b.load(Z, (apply("minimum", at, index(7)),)),
+                b.load(Z, (apply("add", i, index(1)),)),
+            ),
+            "reads": b.load(Z, (apply("subtract", index(7), i),)),
             "divides": apply(
                 "exponential",
                 apply("convert", apply("divide", index(8), i), type=F32),
@@ -35,7 +45,7 @@ def named(arm: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
             ),
         }
         b.store(Y, (i,), apply("select", compare("gt", x, const(F32, 0.0)), arms[arm], x))
-    kernel = Kernel("k", (X, Y, Z), name_arms(b.statements, b.fresh))
+    kernel = Kernel("k", (X, Y, Z, AT), name_arms(b.statements, b.fresh))
     verify_kernel(kernel)
     return [line.strip() for line in to_text(kernel).splitlines()[2:-2]]
 
@@ -43,6 +53,13 @@ def named(arm: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
 def test_a_slow_arm() -> None:
     assert named("slow") == [
         "let arm: f32 = exponential(x[i])",
+        "y[i] = select(x[i] > 0.0:f32, arm, x[i])",
+    ]
+
+
+def test_an_arm_at_an_index_from_memory() -> None:
+    assert named("gathers") == [
+        "let arm: f32 = z[minimum(maximum(convert:index(at[i]), 0), 7)]",
         "y[i] = select(x[i] > 0.0:f32, arm, x[i])",
     ]
 
@@ -64,6 +81,7 @@ def test_same_effect(kernel: Kernel) -> None:
 
 
 def test_what_stays() -> None:
-    for arm in ("quick", "reads more", "divides"):
+    beyond = ("gathers beyond", "gathers and reads beyond")
+    for arm in ("quick", "reads", "reads more", "divides", *beyond):
         assert len(named(arm)) == 1, arm
     assert len(named("slow", LoopKind.SERIAL)) == 1
