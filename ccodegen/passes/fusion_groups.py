@@ -36,6 +36,7 @@ from ccodegen.passes.fusion_reads import (
     is_scattered,
     is_splat,
     is_window,
+    joins_coordinates,
     spreads_rows,
 )
 from ccodegen.support.decisions import decided
@@ -242,14 +243,22 @@ class _Decider:
             return False
         pending, seen = [concatenate], {concatenate}
         while pending:
-            for user in self._users[pending.pop()]:
+            value = pending.pop()
+            for user in self._users[value]:
                 if user not in group.members or user in seen:
+                    continue
+                if self._are_coordinates(value, user):
                     continue
                 if user.op not in _BY_RANGES and not opdef.get(user.op).elementwise:
                     return False
                 seen.add(user)
                 pending.append(user)
         return True
+
+    def _are_coordinates(self, value: Instruction, user: Instruction) -> bool:
+        """Whether they are where a gather reads, each made for nothing else."""
+        own = all(len(self._users[o]) == 1 for o in value.operands)
+        return own and joins_coordinates(value, user)
 
     def _reads_by_rows(self, reduce: Instruction, group: Group, rows: Rows) -> bool:
         """Whether all that the group computes from the reduce is per row, or spread over rows."""
@@ -279,7 +288,8 @@ class _Decider:
             spread = user.array_shape.size > value.array_shape.size
             return not spread or is_per_row(value, user)
         if user.op in ("gather", "reduce-window", "dynamic-update-slice"):
-            return value.op in MOVEMENT or value.op == "iota"
+            moved = value.op in MOVEMENT or value.op == "iota"
+            return moved or self._are_coordinates(value, user)
         return True
 
     def _reads_overwritten(self, update: Instruction, hero: Instruction) -> bool:

@@ -8,7 +8,8 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.movement import SAME_VALUES, Broadcast, Slice
+from ccodegen.ops.gather import Gather
+from ccodegen.ops.movement import SAME_VALUES, Broadcast, Concatenate, Slice
 from ccodegen.passes.constants import uniform
 from ccodegen.passes.fusion_group import Rows, is_written_out, rows_of
 
@@ -49,6 +50,15 @@ def is_scattered(value: Instruction) -> bool:
     taken, size = value.attributes.slice[-1:], value.operands[0].array_shape.dimensions[-1:]
     column = value.array_shape.rank > 1 and value.array_shape.dimensions[-1] == 1 < size[0]
     return column or any(t.stride > 1 for t in taken)
+
+
+def joins_coordinates(value: Instruction, user: Instruction) -> bool:
+    """Whether a gather reads places whose coordinates are a concatenate's operands, one each."""
+    if value.op != "concatenate" or user.op != "gather" or user.operands[1] is not value:
+        return False
+    (along,) = attributes_of(value, Concatenate).dimensions
+    single = all(o.array_shape.dimensions[along] == 1 for o in value.operands)
+    return single and along == attributes_of(user, Gather).index_vector_dim
 
 
 def spreads_rows(user: Instruction, rows: Rows) -> bool:

@@ -258,6 +258,38 @@ def test_a_large_concatenate_is_there_for_who_reads_it_anywhere() -> None:
     assert kernels(fuse(program, VECTORS)) == ["concatenate", "kLoop"]
 
 
+_PLACES = (
+    "offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1,"
+    " slice_sizes={1,1}"
+)
+
+
+def test_a_gather_reads_coordinates_where_they_are() -> None:
+    start = (
+        "x = f32[9,9] parameter(0)  i = s32[2000,1] parameter(1)  j = s32[2000,1] parameter(2)\n"
+        "ni = s32[2000,1] negate(i)  nj = s32[2000,1] negate(j)\n"
+        "p = s32[2000,2] concatenate(ni, nj), dimensions={1}\n"
+        f"g = f32[2000] gather(x, p), {_PLACES}\n"
+    )
+    alone = module(start + "ROOT n = f32[2000] negate(g)")
+    assert kernels(fuse(alone, VECTORS)) == ["kLoop"]
+    assert same_bits(alone, fuse(alone, VECTORS))
+
+
+def test_coordinates_of_several_gathers_are_made_once() -> None:
+    program = module(
+        "x = f32[9,9] parameter(0)  i = s32[2000,1] parameter(1)  j = s32[2000,1] parameter(2)\n"
+        "ni = s32[2000,1] negate(i)\n"
+        "p = s32[2000,2] concatenate(ni, j), dimensions={1}\n"
+        f"g = f32[2000] gather(x, p), {_PLACES}\n"
+        "q = s32[2000,2] concatenate(j, ni), dimensions={1}\n"
+        f"h = f32[2000] gather(x, q), {_PLACES}\n"
+        "ROOT s = f32[2000] add(g, h)"
+    )
+    found = Counter(kernels(fuse(program, VECTORS)))
+    assert found == {"negate": 1, "concatenate": 2, "kLoop": 1}
+
+
 def test_reduces_of_one_array_are_one_kernel() -> None:
     program = module(
         _ADD + "ENTRY e { x = f32[8,50] parameter(0)  z = f32[] constant(0)\n"
