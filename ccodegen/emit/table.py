@@ -158,7 +158,8 @@ class TablePrinter:
         rest = [self._texts[kernel] for kernel in self._little if kernel not in repeated]
         joined = rest if sum(len(text.body) for text in rest) <= _FEW_LINES else []
         if often or (self._hot and joined == rest):
-            self._add_hot(*often)
+            for group in self._packed(often):
+                self._add_hot(*group)
             others = [] if joined else self._packed(rest)
             return [([*self._hot, *joined], True), *((group, False) for group in others)]
         groups = [(group, False) for group in self._packed(rest)]

@@ -21,7 +21,7 @@ from ccodegen.loop.rebuild import Body, rebuild
 
 def name_arms(body: Body, fresh: Callable[[str], str]) -> Body:
     """Before: `for i < 4 vector { y[i] = x[i] > 0 ? exp(x[i]) : 1 }`. After: `for i < 4 vector
-    { let arm = exp(x[i]); y[i] = x[i] > 0 ? arm : 1 }`.
+    { let choice = exp(x[i]); y[i] = x[i] > 0 ? choice : 1 }`.
 
     Only arms that read what is read in any case; or at indices from memory, inside of arrays for
     all that memory may hold. `fresh` gives names that the kernel does not have yet, after a hint.
@@ -60,7 +60,7 @@ class _Namer:
         """The statement, behind names for arms that it chooses from."""
         if isinstance(statement, Let | Store):
             while arm := next(self._arms(statement), None):
-                name = Var(self.fresh("arm"), arm.type)
+                name = Var(self.fresh("choice"), arm.type)
                 yield from self._with_names(Let(name, arm))
                 (statement,) = rebuild((statement,), _replacer(arm, name))
         yield statement

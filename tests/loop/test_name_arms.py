@@ -52,23 +52,23 @@ def named(arm: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
 
 def test_a_slow_arm() -> None:
     assert named("slow") == [
-        "let arm: f32 = exponential(x[i])",
-        "y[i] = select(x[i] > 0.0:f32, arm, x[i])",
+        "let choice: f32 = exponential(x[i])",
+        "y[i] = select(x[i] > 0.0:f32, choice, x[i])",
     ]
 
 
 def test_an_arm_at_an_index_from_memory() -> None:
     assert named("gathers") == [
-        "let arm: f32 = z[minimum(maximum(convert:index(at[i]), 0), 7)]",
-        "y[i] = select(x[i] > 0.0:f32, arm, x[i])",
+        "let choice: f32 = z[minimum(maximum(convert:index(at[i]), 0), 7)]",
+        "y[i] = select(x[i] > 0.0:f32, choice, x[i])",
     ]
 
 
 def test_an_arm_of_an_arm() -> None:
     assert named("chooses") == [
-        "let arm_1: f32 = log(x[i])",
-        "let arm: f32 = select(x[i] < 9.0:f32, arm_1, 2.0:f32)",
-        "y[i] = select(x[i] > 0.0:f32, arm, x[i])",
+        "let choice_1: f32 = log(x[i])",
+        "let choice: f32 = select(x[i] < 9.0:f32, choice_1, 2.0:f32)",
+        "y[i] = select(x[i] > 0.0:f32, choice, x[i])",
     ]
 
 
