@@ -1,4 +1,4 @@
-"""Slow arms of choices get names, where all that they read is read in any case."""
+"""Arms of choices get names: slow ones that read what is read in any case, and gathers."""
 
 from __future__ import annotations
 
