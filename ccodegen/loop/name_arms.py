@@ -15,7 +15,7 @@ from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import INDEX, Apply, Expr, For, If, Let, Load, LoopKind, Stmt, Store, Var
 from ccodegen.loop.parts import loads, parts
-from ccodegen.loop.ranges import Interval, interval
+from ccodegen.loop.ranges import Interval, KnownRanges, interval
 from ccodegen.loop.rebuild import Body, rebuild
 
 
@@ -34,7 +34,7 @@ class _Namer:
     """`ranges`: extents of loops and intervals of names, no two of which are the same."""
 
     fresh: Callable[[str], str]
-    ranges: dict[Expr, int | Interval] = field(default_factory=dict)
+    ranges: KnownRanges = field(default_factory=lambda: KnownRanges({}))
 
     def block(self, body: Body, vectors: bool) -> Body:
         """With names for arms; `vectors`: the body of a loop that becomes vectors."""
