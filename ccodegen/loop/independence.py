@@ -27,7 +27,7 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.library import spans_used
 from ccodegen.loop.parts import loads
-from ccodegen.loop.ranges import EVERYTHING, Interval, interval
+from ccodegen.loop.ranges import EVERYTHING, Interval, counted
 
 Body: TypeAlias = tuple[Stmt, ...]
 
@@ -73,7 +73,7 @@ class _Accesses:
     def _statement(self, statement: Stmt) -> None:
         match statement:
             case For(var, extent, body):
-                self.ranges[var] = extent if isinstance(extent, int) else self._turns(extent)
+                self.ranges[var] = counted(extent, self.ranges)
                 if not isinstance(extent, int):
                     self._loads(extent)
                     self.limits[var] = self._limits(extent)
@@ -106,10 +106,6 @@ class _Accesses:
         self.called.update(b for b in call.buffers if b not in spans)
         self.written.update(call.buffers[n] for n in call.writes)
         self._loads(*call.scalars)
-
-    def _turns(self, extent: Expr) -> Interval:
-        """The turns of a loop of computed extent."""
-        return Interval(0, max(interval(extent, self.ranges).high - 1, 0))
 
     def _limits(self, extent: Expr) -> list[Affine]:
         """What the extent is not greater than, of terms that are of the loop."""

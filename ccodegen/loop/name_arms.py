@@ -15,7 +15,7 @@ from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import INDEX, Apply, Expr, For, If, Let, Load, LoopKind, Stmt, Store, Var
 from ccodegen.loop.parts import loads, parts
-from ccodegen.loop.ranges import Interval, KnownRanges, interval
+from ccodegen.loop.ranges import KnownRanges, counted, interval
 from ccodegen.loop.rebuild import Body, rebuild
 
 
@@ -42,7 +42,7 @@ class _Namer:
         for statement in body:
             match statement:
                 case For(var, extent, inner, kind):
-                    self.ranges[var] = extent if isinstance(extent, int) else self._turns(extent)
+                    self.ranges[var] = counted(extent, self.ranges)
                     inside = self.block(inner, kind is LoopKind.VECTOR)
                     new.append(replace(statement, body=inside))
                 case If(condition, then, orelse):
@@ -52,9 +52,6 @@ class _Namer:
             if isinstance(statement, Let):
                 self.ranges[statement.var] = interval(statement.value, self.ranges)
         return tuple(new)
-
-    def _turns(self, extent: Expr) -> Interval:
-        return Interval(0, max(interval(extent, self.ranges).high - 1, 0))
 
     def _with_names(self, statement: Stmt) -> Iterator[Stmt]:
         """The statement, behind names for arms that it chooses from."""

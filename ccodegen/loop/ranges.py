@@ -104,6 +104,13 @@ def _of_operator(expr: Apply, ranges: Ranges) -> Interval:
     return reach.intersection(known) if isinstance(known, Interval) else reach
 
 
+def counted(extent: int | Expr, ranges: Ranges) -> int | Interval:
+    """What is known of a loop's variable, for `Ranges`: the extent, or limits of what it counts."""
+    if isinstance(extent, int):
+        return extent
+    return Interval(0, max(interval(extent, ranges).high - 1, 0))
+
+
 def point(value: int) -> Interval:
     return Interval(value, value)
 

@@ -34,9 +34,9 @@ from ccodegen.passes.fusion_reads import (
     is_free,
     is_per_row,
     is_scattered,
-    is_splat,
     is_window,
     joins_coordinates,
+    reads_nothing,
     spreads_rows,
 )
 from ccodegen.support.decisions import decided
@@ -163,7 +163,7 @@ class _Decider:
             return "its readers' code would hold it in too many places"
         own = (o for o in instruction.operands if not is_written_out(o))
         inputs = {*group.inputs(), *own}
-        if len(inputs) - sum(map(is_splat, inputs)) > _MOST_INPUTS:  # splats will be members
+        if len(inputs) - sum(map(reads_nothing, inputs)) > _MOST_INPUTS:  # those will be members
             return "the reader's kernel would have too many inputs"
         if instruction.op in CONTRACTIONS:
             fits = self._fits_as_hero(instruction, group)
@@ -245,9 +245,8 @@ class _Decider:
         while pending:
             value = pending.pop()
             for user in self._users[value]:
-                if user not in group.members or user in seen:
-                    continue
-                if self._are_coordinates(value, user):
+                known = user in seen or self._are_coordinates(value, user)
+                if known or user not in group.members:
                     continue
                 if user.op not in _BY_RANGES and not opdef.get(user.op).elementwise:
                     return False
@@ -257,8 +256,8 @@ class _Decider:
 
     def _are_coordinates(self, value: Instruction, user: Instruction) -> bool:
         """Whether they are where a gather reads, each made for nothing else."""
-        own = all(len(self._users[o]) == 1 for o in value.operands)
-        return own and joins_coordinates(value, user)
+        joined = joins_coordinates(value, user)
+        return joined and all(len(self._users[o]) == 1 for o in value.operands)
 
     def _reads_by_rows(self, reduce: Instruction, group: Group, rows: Rows) -> bool:
         """Whether all that the group computes from the reduce is per row, or spread over rows."""

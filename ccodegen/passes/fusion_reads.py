@@ -37,10 +37,10 @@ def is_free(instruction: Instruction) -> bool:
     return instruction.op in _FREE
 
 
-def is_splat(instruction: Instruction) -> bool:
-    """Whether all that it is made of stands in the code of each kernel that reads it."""
-    is_broadcast = instruction.op in ("broadcast", "iota")
-    return is_broadcast and all(map(is_written_out, instruction.operands))
+def reads_nothing(instruction: Instruction) -> bool:
+    """Whether it is numbers that stand in the code of each kernel that needs it, or indices."""
+    spreads = instruction.op in ("broadcast", "iota")
+    return spreads and all(map(is_written_out, instruction.operands))
 
 
 def is_scattered(value: Instruction) -> bool:
