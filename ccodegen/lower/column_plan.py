@@ -1,24 +1,29 @@
 """Columns: reduces that keep the last dimension, a block of columns side by side.
 
 sum over rows of x[R, C]: for each block of columns, one accumulator a column; each row adds to
-all of them, which is a vector operation, and each column still adds its rows in order. The block
-is long, because memory is read best in long pieces, and takes several rows at a time, because its
-accumulators lie in the nearest cache.
+all of them, which is a vector operation. The block is long, because memory is read best in long
+pieces, and takes several rows at a time, because its accumulators lie in the nearest cache. Of an
+array that no cache keeps these rows are far apart: processors follow a few readers of long pieces
+faster than one.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from itertools import groupby
+
 from ccodegen.loop.builder import apply, index
+from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
-from ccodegen.lower.extremum import find_extremum, keep_better
+from ccodegen.lower.column_accumulators import Accumulators, accumulators_of
 from ccodegen.lower.job import Work
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.reduction import Reduction
+from ccodegen.lower.reduction import Reduction, accumulator_count, reduce_levels
 
 _VECTORS_OF_ACCUMULATORS = 64
-_ROWS_TOGETHER = 4
-# Over longer chains of selects gcc 12 sits for seconds.
-_ROWS_OF_EXTREMA_TOGETHER = 2
+_VECTORS_OF_FAR_ACCUMULATORS = 256
+_VECTORS_OF_A_PIECE = 4
 # In a fusion of more, the code of one row is long enough.
 _MOST_INSTRUCTIONS = 8
 
@@ -40,98 +45,99 @@ def columns_fit(work: Work, reductions: tuple[Reduction, ...]) -> bool:
 def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
     first = reductions[0]
     *outer, columns = (first.dimensions[d] for d in first.kept)
-    vectors = max(1, _VECTORS_OF_ACCUMULATORS // sum(len(r.types) for r in reductions))
-    vector_elements = work.job.target.machine.vector_elements(first.types[0].bytes)
-    block = min(vectors * vector_elements, columns)
+    most = _VECTORS_OF_FAR_ACCUMULATORS if _is_far(first) else _VECTORS_OF_ACCUMULATORS
+    vectors = -(-columns // _vector(work, first))
+    blocks = -(-vectors // max(1, most // sum(map(accumulator_count, reductions))))
+    block = min(-(-vectors // blocks) * _vector(work, first), columns)
     with work.builder.loops(outer, "i", LoopKind.PARALLEL) as before:
         with work.builder.loop(columns // block, "block", LoopKind.PARALLEL) as number:
             start = apply("multiply", number, index(block))
-            _block(work, reductions, before, start, block)
+            _Block(work, before, start, block).compute(reductions)
         if columns % block:
-            _block(work, reductions, before, index(columns - columns % block), columns % block)
+            rest = columns % block
+            _Block(work, before, index(columns - rest), rest).compute(reductions)
 
 
-def _block(
-    work: Work, reductions: tuple[Reduction, ...], before: Index, start: Expr, width: int
-) -> None:
-    """One block of columns: the reduces in order, then the outputs."""
-    for reduction in reductions:
-        accumulators = tuple(
-            work.builder.local(t, (width,), f"{reduction.instruction.name}_acc")
-            for t in reduction.types
-        )
-        _initialise(work, reduction, accumulators, width)
-        _accumulate(work, reduction, accumulators, (before, start), width)
-        _remember(work, reduction, accumulators, start)
-    with work.builder.loop(width, "j", LoopKind.VECTOR) as j:
-        for output in work.job.outputs:
-            work.store(output, (*before, apply("add", start, j)))
+def _vector(work: Work, first: Reduction) -> int:
+    return work.job.target.machine.vector_elements(first.types[0].bytes)
 
 
-def _initialise(
-    work: Work, reduction: Reduction, accumulators: tuple[Buffer, ...], width: int
-) -> None:
-    initial = [work.elements.value(i, ()) for i in reduction.initial]
-    with work.builder.loop(width, "j", LoopKind.VECTOR) as j:
-        for buffer, value in zip(accumulators, initial, strict=True):
-            work.builder.store(buffer, (j,), value)
+def _is_far(first: Reduction) -> bool:
+    return math.prod(first.dimensions) * first.types[0].bytes >= FAR
 
 
-def _accumulate(
-    work: Work,
-    reduction: Reduction,
-    accumulators: tuple[Buffer, ...],
-    place: tuple[Index, Expr],
-    width: int,
-) -> None:
-    builder, before, start = work.builder, *place
-    *outer, extent = (reduction.dimensions[d] for d in reduction.reduced)
-    operator = _extremum(work, reduction)
-    together = _rows_together(work, reduction, operator, extent)
+class _Block:
+    """`width` columns from `start` on, at an index `before` them."""
 
-    def add(turns: Index, first: Expr, count: int) -> None:
-        """Combines `count` rows with the accumulators, one after the other, and one store."""
-        with builder.loop(width, "j", LoopKind.VECTOR) as j:
-            total: Values = tuple(Load(b, (j,)) for b in accumulators)
-            for n in range(count):
-                row = (*turns, apply("add", first, index(n)))
-                at = reduction.input_index((*before, apply("add", start, j)), row)
-                values = tuple(work.elements.value(i, at) for i in reduction.inputs)
-                if operator:
-                    total = keep_better(builder, operator, total, values)
-                else:
-                    total = reduction.combine(work.elements, total, values)
-            if len(total) > 1:
-                total = tuple(builder.let(v, "new") for v in total)
-            for buffer, value in zip(accumulators, total, strict=True):
-                builder.store(buffer, (j,), value)
+    def __init__(self, work: Work, before: Index, start: Expr, width: int) -> None:
+        self._work, self._builder = work, work.builder
+        self._before, self._start, self._width = before, start, width
 
-    with builder.loops(outer, "r") as turns:
-        with builder.loop(extent // together, "r") as r:
-            add(turns, apply("multiply", r, index(together)), together)
-        for rest in range(extent - extent % together, extent):
-            add(turns, index(rest), 1)
+    def compute(self, reductions: tuple[Reduction, ...]) -> None:
+        """The reduces, those together that need nothing of each other, then the outputs."""
+        levels = reduce_levels(self._work.job.fused)
+        ordered = sorted(reductions, key=lambda r: levels[r.instruction])
+        for _, found in groupby(ordered, lambda r: levels[r.instruction]):
+            self._reduce(tuple(found))
+        with self._builder.loop(self._width, "j", LoopKind.VECTOR) as j:
+            for output in self._work.job.outputs:
+                self._work.store(output, self._column(j))
 
+    def _column(self, j: Expr) -> Index:
+        return (*self._before, apply("add", self._start, j))
 
-def _rows_together(work: Work, reduction: Reduction, operator: str, extent: int) -> int:
-    """How many rows are combined with one store; `operator`: that of an extremum, if it is one."""
-    most = _ROWS_OF_EXTREMA_TOGETHER if operator else _ROWS_TOGETHER
-    straight = len(reduction.inputs) == 1 or operator
-    few = len(work.job.fused) <= _MOST_INSTRUCTIONS
-    return most if straight and few and extent >= most else 1
+    def _reduce(self, found: tuple[Reduction, ...]) -> None:
+        """One pass over the rows."""
+        work, builder, first = self._work, self._builder, found[0]
+        kept = [(r, accumulators_of(work, r, self._width)) for r in found]
+        few = len(work.job.fused) <= _MOST_INSTRUCTIONS
+        *outer, extent = (first.dimensions[d] for d in first.reduced)
+        most = min(accumulators.most_rows() for _, accumulators in kept)
+        together = most if few and extent >= most else 1
+        groups = extent // together
+        apart = groups if _is_far(first) and not work.job.strict else 1
+        with builder.loops(outer, "r") as turns:
+            with builder.loop(groups, "r") as r:
+                base = r if apart > 1 else apply("multiply", r, index(together))
+                rows = [apply("add", base, index(n * apart)) for n in range(together)]
+                self._take(kept, [(*turns, row) for row in rows])
+            for rest in range(groups * together, extent):
+                self._take(kept, [(*turns, index(rest))])
+        for reduction, accumulators in kept:
+            self._remember(reduction, accumulators.finish())
 
+    def _take(self, kept: Sequence[tuple[Reduction, Accumulators]], rows: Sequence[Index]) -> None:
+        """Some rows, in pieces of which the processor is asked for the next ones where they are
+        far."""
+        first = kept[0][0]
+        piece = _VECTORS_OF_A_PIECE * _vector(self._work, first)
+        pieces = self._width // piece if _is_far(first) else 0
+        if pieces:
+            with self._builder.loop(pieces, "piece") as number:
+                self._take_columns(kept, rows, apply("multiply", number, index(piece)), piece)
+        if pieces * piece < self._width:
+            self._take_columns(kept, rows, index(pieces * piece), self._width - pieces * piece)
 
-def _extremum(work: Work, reduction: Reduction) -> str:
-    """The operator of an extremum, where it does not matter which zero or which NaN is found."""
-    exact = work.job.strict and reduction.types[0].is_float
-    return "" if len(reduction.inputs) == 1 or exact else find_extremum(reduction)
+    def _take_columns(
+        self,
+        kept: Sequence[tuple[Reduction, Accumulators]],
+        rows: Sequence[Index],
+        begin: Expr,
+        count: int,
+    ) -> None:
+        with self._builder.loop(count, "j", LoopKind.VECTOR) as j:
+            column = apply("add", begin, j)
+            for reduction, accumulators in kept:
+                places = [reduction.input_index(self._column(column), row) for row in rows]
+                values = [self._values(reduction, place) for place in places]
+                accumulators.take(column, values)
 
+    def _values(self, reduction: Reduction, place: Index) -> Values:
+        return tuple(self._work.elements.value(i, place) for i in reduction.inputs)
 
-def _remember(
-    work: Work, reduction: Reduction, accumulators: tuple[Buffer, ...], start: Expr
-) -> None:
-    def stored(at: Index) -> Values:
-        (column,) = work.builder.simplify((apply("subtract", at[-1], start),))
-        return tuple(Load(b, (column,)) for b in accumulators)
+    def _remember(self, reduction: Reduction, results: tuple[Buffer, ...]) -> None:
+        def stored(at: Index) -> Values:
+            (column,) = self._builder.simplify((apply("subtract", at[-1], self._start),))
+            return tuple(Load(b, (column,)) for b in results)
 
-    work.elements.stored[reduction.instruction] = stored
+        self._work.elements.stored[reduction.instruction] = stored

@@ -46,23 +46,34 @@ class FloatExtremum:
         bits = Lanes.of(builder, _OF_BITS[operator], _BITS[element_type], count)
         return cls(builder, operator, best, nan, bits)
 
-    def take(self, lane: Expr, value: Expr) -> None:
-        value = self.builder.let(value, "value")
+    def take(self, lane: Expr, *values: Expr) -> None:
+        """Combines a lane with values, one after the other."""
+        named = [self.builder.let(value, "value") for value in values]
+        best: Expr = Load(self.best, (lane,))
+        nan: Expr = Load(self.nan, (lane,))
+        for value in named:
+            best = better_number(self.builder, self.operator, value, best)
+            nan = self.builder.let(nan, "nan")
+            nan = apply("select", compare("eq", value, value), nan, value)
+        self.builder.store(self.best, (lane,), best)
+        self.builder.store(self.nan, (lane,), nan)
+        bits = _BITS[self.best.type]
+        self.bits.take(lane, *(apply("bitcast-convert", value, type=bits) for value in named))
+
+    def of_lane(self, lane: Expr) -> Expr:
         here = (lane,)
-        better = better_number(self.builder, self.operator, value, Load(self.best, here))
-        self.builder.store(self.best, here, better)
-        nan = self.builder.let(Load(self.nan, here), "nan")
-        is_number = compare("eq", value, value)
-        self.builder.store(self.nan, here, apply("select", is_number, nan, value))
-        bits = apply("bitcast-convert", value, type=_BITS[value.type])
-        self.bits.take(lane, bits)
+        return self._extremum(Load(self.best, here), Load(self.nan, here), self.bits.of_lane(lane))
 
     def joined(self) -> Expr:
-        let, t = self.builder.let, self.best.type
         better = partial(better_number, self.builder, self.operator)
-        best = let(join_lanes(self.builder, self.best, better), "best")
-        nan = let(join_lanes(self.builder, self.nan, partial(apply, "add")), "nan")
-        sign = apply("and", self.bits.joined(), const(_BITS[t], 1 << (t.bits - 1)))
+        best = join_lanes(self.builder, self.best, better)
+        nan = join_lanes(self.builder, self.nan, partial(apply, "add"))
+        return self._extremum(best, nan, self.bits.joined())
+
+    def _extremum(self, best: Expr, nan: Expr, bits: Expr) -> Expr:
+        t = best.type
+        best, nan = self.builder.let(best, "best"), self.builder.let(nan, "nan")
+        sign = apply("and", bits, const(_BITS[t], 1 << (t.bits - 1)))
         zero = apply("bitcast-convert", sign, type=t)
         number = apply("select", compare("eq", best, const(t, 0.0)), zero, best)
         return apply("select", compare("eq", nan, nan), number, nan)

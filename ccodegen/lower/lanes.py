@@ -29,10 +29,17 @@ class Lanes:
         buffer = filled(builder, const(element_type, neutral(operator, element_type)), count)
         return cls(builder, operator, buffer)
 
-    def take(self, lane: Expr, value: Expr) -> None:
-        if value.type is ElementType.PRED:  # else it is read on a condition
-            value = self.builder.let(value, "value")
-        fold_into(self.builder, self.buffer, (lane,), self.operator, value)
+    def take(self, lane: Expr, *values: Expr) -> None:
+        """Combines a lane with values, one after the other."""
+        total: Expr = Load(self.buffer, (lane,))
+        for value in values:
+            if value.type is ElementType.PRED:  # else it is read on a condition
+                value = self.builder.let(value, "value")
+            total = apply(self.operator, total, value)
+        self.builder.store(self.buffer, (lane,), total)
+
+    def of_lane(self, lane: Expr) -> Expr:
+        return Load(self.buffer, (lane,))
 
     def joined(self) -> Expr:
         return join_lanes(self.builder, self.buffer, partial(apply, self.operator))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction
@@ -89,9 +89,19 @@ def reduce_in_lanes(
         if extent % lanes:
             accumulate(turns, index(extent - extent % lanes), extent % lanes)
     return tuple(
-        _total(elements, r, accumulator.joined())
+        builder.let(with_initial(elements, r, accumulator.joined()), r.instruction.name)
         for r, accumulator in zip(reductions, accumulators, strict=True)
     )
+
+
+def reduce_levels(fused: Iterable[Instruction]) -> dict[Instruction, int]:
+    """How many reduces one after the other each of the instructions waits for; they come operands
+    first."""
+    levels: dict[Instruction, int] = {}
+    for instruction in fused:
+        before = (levels.get(o, 0) + (o.op == "reduce") for o in instruction.operands)
+        levels[instruction] = max(before, default=0)
+    return levels
 
 
 def is_extremum(reduction: Reduction) -> bool:
@@ -99,16 +109,27 @@ def is_extremum(reduction: Reduction) -> bool:
     return is_float_extremum(_operator(reduction), reduction.types[0])
 
 
+def accumulator_count(reduction: Reduction) -> int:
+    """How many it has for each lane or column."""
+    return 3 if is_extremum(reduction) else len(reduction.types)
+
+
 def _operator(reduction: Reduction) -> str:
     return operator_name(reduction.attributes.to_apply)
 
 
+def float_extremum(builder: Builder, reduction: Reduction, count: int) -> FloatExtremum:
+    """So many accumulators for an extremum of floats."""
+    return FloatExtremum.of(builder, _operator(reduction), reduction.types[0], count)
+
+
 def _accumulators(builder: Builder, reduction: Reduction, count: int) -> Lanes | FloatExtremum:
-    kind = FloatExtremum if is_extremum(reduction) else Lanes
-    return kind.of(builder, _operator(reduction), reduction.types[0], count)
+    if is_extremum(reduction):
+        return float_extremum(builder, reduction, count)
+    return Lanes.of(builder, _operator(reduction), reduction.types[0], count)
 
 
-def _total(elements: Elements, reduction: Reduction, joined: Expr) -> Expr:
+def with_initial(elements: Elements, reduction: Reduction, value: Expr) -> Expr:
+    """The result, of what all elements together give."""
     initial = elements.value(reduction.initial[0], ())
-    value = apply(_operator(reduction), initial, joined)
-    return elements.builder.let(value, reduction.instruction.name)
+    return apply(_operator(reduction), initial, value)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.extremum import LEAST_LANES, find_extremum
 from ccodegen.lower.job import Work
-from ccodegen.lower.reduction import Reduction, is_extremum
+from ccodegen.lower.reduction import Reduction, accumulator_count, is_extremum
 from ccodegen.ops.fold import operator_name
 
 _VECTORS_OF_LANES = 4
@@ -40,5 +40,5 @@ def _any_order(work: Work, reduction: Reduction) -> bool:
 def lanes_together(found: Sequence[Reduction], lanes: int) -> int:
     """How many of the lanes that each may have the reduces of one pass take: what each element
     takes needs registers."""
-    accumulators = sum(3 if is_extremum(r) else 1 for r in found)
+    accumulators = sum(map(accumulator_count, found))
     return lanes // 2 if accumulators > 2 and lanes // 2 >= LEAST_LANES else lanes

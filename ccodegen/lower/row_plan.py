@@ -23,7 +23,7 @@ from ccodegen.lower.extremum import extremum_in_lanes, find_extremum
 from ccodegen.lower.in_place import read_elsewhere
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.reduction import Reduction, reduce_in_lanes
+from ccodegen.lower.reduction import Reduction, reduce_in_lanes, reduce_levels
 from ccodegen.lower.row_lanes import lane_count, lanes_together
 from ccodegen.ops.cost import is_dear
 
@@ -79,10 +79,7 @@ def _is_row_value(instruction: Instruction, rows: tuple[int, ...]) -> bool:
 def _steps(work: Work) -> list[Instruction | Pass]:
     """The instructions in an order in which they can be computed, and in it reduces that need
     nothing of each other together, where they run in as many lanes."""
-    levels: dict[Instruction, int] = {}
-    for instruction in work.job.fused:
-        before = (levels.get(o, 0) + (o.op == "reduce") for o in instruction.operands)
-        levels[instruction] = max(before, default=0)
+    levels = reduce_levels(work.job.fused)
     ordered = sorted(work.job.fused, key=lambda i: (levels[i], i.op == "reduce"))
     steps: list[Instruction | Pass] = []
     for (_, is_reduce), group in groupby(ordered, lambda i: (levels[i], i.op == "reduce")):

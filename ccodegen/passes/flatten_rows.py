@@ -45,7 +45,7 @@ def _flattened(instruction: Instruction) -> Instruction:
     row = math.prod(sizes[first:])
     if len(sizes) - first < 2 or sizes[-1] >= _LONG or row < _LEAST:
         return instruction
-    if not is_static(instruction) or not _is_flat(value, first):
+    if not is_static(instruction) or not is_flat(value, first):
         return instruction
     rows = reshape(instruction, value, (*sizes[:first], row))
     dimensions = (*(d for d in attributes.dimensions if d < first), first)
@@ -53,7 +53,7 @@ def _flattened(instruction: Instruction) -> Instruction:
     return replace(instruction, operands=(rows, initial), attributes=flat)
 
 
-def _is_flat(value: Instruction, first: int) -> bool:
+def is_flat(value: Instruction, first: int) -> bool:
     """Whether the dimensions from `first` on are as good as one, in all that the value is computed
     of."""
     seen: set[Instruction] = set()

@@ -31,6 +31,7 @@ from ccodegen.passes.fusion_reads import (
     elementwise_cone,
     fits_before,
     is_along_rows,
+    is_far_columns,
     is_free,
     is_per_row,
     is_scattered,
@@ -230,7 +231,14 @@ class _Decider:
             return False
         if any(result_dimensions(r) not in rows.output_dimensions for r in group.roots):
             return False
+        if is_far_columns(reduce) and any(self._waits(m, reduce) for m in group.members):
+            return False
         return self._reads_by_rows(reduce, group, rows)
+
+    def _waits(self, member: Instruction, reduce: Instruction) -> bool:
+        """Whether a reduce needs the result of another one."""
+        is_reduce = member.op == "reduce" and member is not reduce
+        return is_reduce and bool(self._ancestors[member] >> self._number(reduce) & 1)
 
     def _fits_as_parts(self, concatenate: Instruction, group: Group) -> bool:
         """Whether an element may ask in which operand it lies: where there are few elements, or
@@ -324,7 +332,7 @@ class _Decider:
             return False
         rows = rows_of(reduce)
         for group in self.groups:
-            alike = group.rows == rows and group.hero is None and not rows.keeps_last
+            alike = group.rows == rows and group.hero is None
             if not alike or not self._shares(reduce, group) or self._obstacle(reduce, group):
                 continue
             if not self._makes_cycle(reduce, group):
@@ -335,7 +343,7 @@ class _Decider:
 
     def _shares(self, reduce: Instruction, group: Group) -> bool:
         """Whether both read, or compute elementwise, one and the same of the operand's size."""
-        size = reduce.operands[0].array_shape.dimensions
+        size = reduce.operands[0].array_shape.size
         mine = elementwise_cone(reduce.operands, size)
         theirs = (m.operands for m in group.members if m.op == "reduce")
         return any(mine & elementwise_cone(operands, size) for operands in theirs)

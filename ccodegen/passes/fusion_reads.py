@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
+from ccodegen.loop.cost import FAR
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.gather import Gather
 from ccodegen.ops.movement import SAME_VALUES, Broadcast, Concatenate, Slice
@@ -19,17 +20,25 @@ MOVEMENT = SAME_VALUES | {"convert"}
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
 
 
-def elementwise_cone(values: Sequence[Instruction], size: tuple[int, ...]) -> set[Instruction]:
-    """The values of that size, and what they are made of element by element."""
+def elementwise_cone(values: Sequence[Instruction], size: int) -> set[Instruction]:
+    """The values of so many elements, and what they are made of element by element."""
     cone: set[Instruction] = set()
     pending = list(values)
     while pending:
         value = pending.pop()
         is_array = isinstance(value.shape, ArrayShape)
-        if is_array and value not in cone and value.array_shape.dimensions == size:
+        if is_array and value not in cone and value.array_shape.size == size:
             cone.add(value)
-            pending += value.operands if opdef.get(value.op).elementwise else ()
+            straight = value.op == "reshape" or opdef.get(value.op).elementwise
+            pending += value.operands if straight else ()
     return cone
+
+
+def is_far_columns(reduce: Instruction) -> bool:
+    """Whether it keeps the last dimension of an array that no cache keeps: what reads the array
+    again in the same kernel reads it from memory, in pieces."""
+    read = reduce.operands[0].array_shape
+    return rows_of(reduce).keeps_last and read.size * read.element_type.bytes >= FAR
 
 
 def is_free(instruction: Instruction) -> bool:

@@ -19,9 +19,12 @@ from ccodegen.passes.simple_reduce import neutral_start
 
 Operands: TypeAlias = tuple[Instruction, ...]
 
-_ENOUGH = 16  # elements of a result, to share among threads
+_ENOUGH = 16  # elements of a result, or pieces of its rows, to share among threads
+_COLUMNS = 4096  # a piece, with which memory is read as fast as it can be
 _MOST_PARTS = 64
+_MOST_PARTS_OF_COLUMNS = 16
 _LEAST_PARTS = 8
+_LEAST_ROWS = 64  # of a part: its result is written and read again
 
 
 def split_reductions(module: Module, context: PassContext) -> Module:
@@ -45,7 +48,7 @@ def _split(instruction: Instruction) -> Instruction:
     starts = _starts(instruction, inputs, initial)
     sizes = inputs[0].array_shape.dimensions
     outer, *inner = sorted(attributes.dimensions)
-    parts = _parts(sizes[outer])
+    parts = _parts(sizes[outer], _most_parts(instruction, attributes))
     if not starts or not parts:
         return instruction
     if parts < sizes[outer]:
@@ -76,9 +79,29 @@ def _split(instruction: Instruction) -> Instruction:
 def _is_long(instruction: Instruction, attributes: Reduce) -> bool:
     """Whether it reads an array that is far, and gives few elements."""
     shape = instruction.operands[0].array_shape
-    reduced = math.prod(shape.dimensions[d] for d in attributes.dimensions)
     is_far = shape.size * shape.element_type.bytes >= FAR
-    return is_static(instruction) and is_far and shape.size // reduced < _ENOUGH
+    return is_static(instruction) and is_far and _shared(instruction, attributes) < _ENOUGH
+
+
+def _shared(instruction: Instruction, attributes: Reduce) -> int:
+    """What threads share if it stays as it is: elements of the result, or many columns at once."""
+    shape = instruction.operands[0].array_shape
+    kept = [size for d, size in enumerate(shape.dimensions) if d not in attributes.dimensions]
+    if _keeps_last(instruction, attributes):
+        kept[-1] = -(-kept[-1] // _COLUMNS)
+    return math.prod(kept)
+
+
+def _keeps_last(instruction: Instruction, attributes: Reduce) -> bool:
+    return instruction.operands[0].array_shape.rank - 1 not in attributes.dimensions
+
+
+def _most_parts(instruction: Instruction, attributes: Reduce) -> int:
+    if not _keeps_last(instruction, attributes):
+        return _MOST_PARTS
+    dimensions = instruction.operands[0].array_shape.dimensions
+    rows = math.prod(dimensions[d] for d in attributes.dimensions)
+    return min(_MOST_PARTS_OF_COLUMNS, rows // _LEAST_ROWS)
 
 
 def _starts(instruction: Instruction, inputs: Operands, initial: Operands) -> Operands:
@@ -95,7 +118,7 @@ def _starts(instruction: Instruction, inputs: Operands, initial: Operands) -> Op
     return initial if extremum_operator(attributes.to_apply, grows) else ()
 
 
-def _parts(size: int) -> int:
+def _parts(size: int, most: int) -> int:
     """Into how many a dimension is split; 0 where that cannot be."""
-    found = (n for n in range(min(size, _MOST_PARTS), _LEAST_PARTS - 1, -1) if size % n == 0)
+    found = (n for n in range(min(size, most), _LEAST_PARTS - 1, -1) if size % n == 0)
     return next(found, 0)

@@ -11,6 +11,7 @@ from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops.build import derived, reshape, slice_of
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.flatten_rows import is_flat
 from ccodegen.passes.simple_reduce import neutral_start
 
 _WIDE = 64  # elements: a few vectors
@@ -18,10 +19,11 @@ _LEAST_ROWS = 8  # of so many elements
 
 
 def widen_narrow(module: Module, context: PassContext) -> Module:
-    """`reduce(%x), dimensions={0}` of an array f32[6400,3] in memory  →  of the f32[100,192] that
-    lies there, then of the f32[64,3] that comes out.
+    """`reduce(%x), dimensions={0}` of an f32[6400,3]  →  of the f32[100,192] with the same elements
+    in the same order, then of the f32[64,3] that comes out.
 
-    The order of sums changes: not in strict mode. Not on processors without vectors.
+    Of an array in memory, or of what is computed of such, element by element. The order of sums
+    changes: not in strict mode. Not on processors without vectors.
     """
     if context.strict or not context.has_vectors:
         return module
@@ -39,7 +41,7 @@ def _widened(instruction: Instruction) -> Instruction:
     none = neutral_start(instruction)
     leads = sorted(attributes.dimensions) == list(range(count))
     is_narrow = 1 < width < _WIDE and rows >= together * _LEAST_ROWS
-    if none is None or not leads or not is_narrow or opdef.get(value.op).elementwise:
+    if none is None or not leads or not is_narrow or not _lies_flat(value):
         return instruction
     flat = reshape(instruction, value, (rows, width))
     whole = rows - rows % together
@@ -51,6 +53,11 @@ def _widened(instruction: Instruction) -> Instruction:
         rest = _reduced(instruction, attributes, _rows(flat, whole, rows), none)
         total = derived(instruction, attributes.to_apply.root.op, total.shape, (total, rest))
     return reshape(instruction, total, instruction.array_shape.dimensions)
+
+
+def _lies_flat(value: Instruction) -> bool:
+    """Whether its elements lie in memory in their order, or are computed of such one by one."""
+    return not opdef.get(value.op).elementwise or is_flat(value, 0)
 
 
 def _rows(flat: Instruction, start: int, limit: int) -> Instruction:

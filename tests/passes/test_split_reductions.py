@@ -61,6 +61,8 @@ def split(shape: str, cut: str, parts: str, inner: str, outer: str, result: str 
         (program("2,640", "2", "1"), split("2,640", "2,64,10", "2,64", "2", "1", "2")),
         # Its columns are parts already.
         (program("60,7", "", "0,1"), split("60,7", "", "60", "1", "0")),
+        # Columns: parts of 64 rows and more.
+        (program("1024,20", "20", "0"), split("1024,20", "16,64,20", "16,20", "1", "0", "20")),
         (program("130,2,3", "2", "0,2"), split("130,2,3", "26,5,2,3", "26,2", "1,3", "0", "2")),
     ],
 )
@@ -73,6 +75,8 @@ def test_sums(before: str, after: str) -> None:
     [
         program("63", "", "0"),  # near
         program("32,20", "32", "1"),  # enough rows for threads
+        program("1024,65536", "65536", "0"),  # enough columns
+        program("448,20", "20", "0"),  # few rows
         program("1009", "", "0"),  # a prime
         program("64", "", "0"),  # no more than the parts
         program("1000", "", "0", MINUS),
@@ -105,9 +109,12 @@ def test_argmax_finds_the_first(threads: int) -> None:
     assert int(compiled(np.full(4000, -np.inf, np.float32))[1]) == 0
 
 
-def test_same_bits_for_any_number_of_threads() -> None:
-    text = "HloModule m\n" + program("1000000", "", "0")
-    x = np.random.default_rng(1).standard_normal(1000000).astype(np.float32)
-    results = {float(ccodegen.compile(text, threads=n)(x)) for n in (1, 2, 3)}
-    assert len(results) == 1
-    assert abs(results.pop() - 1 - x.sum(dtype=np.float64)) < 1e-2
+@pytest.mark.parametrize("columns", [(), (70,)])
+def test_same_bits_for_any_number_of_threads(columns: tuple[int, ...]) -> None:
+    shape = (14336, *columns) if columns else (1000000,)
+    result = ",".join(map(str, columns))
+    text = "HloModule m\n" + program(",".join(map(str, shape)), result, "0")
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    results = [np.asarray(ccodegen.compile(text, threads=n)(x)) for n in (1, 2, 3)]
+    assert {r.tobytes() for r in results} == {results[0].tobytes()}
+    np.testing.assert_allclose(results[0] - 1, x.sum(0, dtype=np.float64), atol=1e-2)

@@ -92,6 +92,30 @@ def test_what_stays(old: Module) -> None:
     assert widen_narrow(old, CONTEXT) is old
 
 
+def computed(of: str) -> Module:
+    return module(
+        f"""f {{ p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }}
+        ENTRY e {{ x = f32[2001,7] parameter(0)  z = f32[] constant(1)  {of}
+          ROOT r = f32[7] reduce(y, z), dimensions={{0}}, to_apply=f }}"""
+    )
+
+
+def test_what_is_computed_element_by_element() -> None:
+    old = computed("b = f32[2001,7] broadcast(z), dimensions={}  y = f32[2001,7] multiply(x, b)")
+    new = widen_narrow(old, CONTEXT)
+    assert new is not old
+    x = given(old)
+    np.testing.assert_allclose(ccodegen.compile(old)(x), evaluate(old, x), rtol=1e-4)
+
+
+def test_what_is_computed_of_columns_stays() -> None:
+    old = computed(
+        "c = f32[7] parameter(1)  b = f32[2001,7] broadcast(c), dimensions={1}  "
+        "y = f32[2001,7] multiply(x, b)"
+    )
+    assert widen_narrow(old, CONTEXT) is old
+
+
 @pytest.mark.parametrize("context", WITHOUT_VECTORS_OR_STRICT)
 def test_where_it_stays(context: PassContext) -> None:
     old = reduce("2000,3", "0", "3")

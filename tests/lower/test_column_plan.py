@@ -1,0 +1,104 @@
+"""Reduces that keep the last dimension: blocks of columns, rows together and far apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ccodegen
+from ccodegen.lower import column_plan
+from ccodegen.passes import fusion_reads
+from ccodegen.target import load
+from tests.three_ways import check
+
+HOST = load("host")
+NAN, INF = np.nan, np.inf
+REDUCERS = """
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+least { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] minimum(a, b) }
+most { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] maximum(a, b) }
+less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] subtract(a, b) }
+"""
+
+
+@pytest.fixture(params=[False, True], ids=["near", "far"])
+def is_far(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    if request.param:
+        monkeypatch.setattr(column_plan, "FAR", 1)
+        monkeypatch.setattr(fusion_reads, "FAR", 1)
+        monkeypatch.setattr(column_plan, "_VECTORS_OF_FAR_ACCUMULATORS", 6)
+    return bool(request.param)
+
+
+@pytest.mark.parametrize("shape", [(1, 2), (3, 70), (4, 64), (9, 97), (6, 200), (2, 5, 131)])
+@pytest.mark.parametrize("reducer", ["add", "least", "less"])
+@pytest.mark.parametrize("strict", [False, True])
+def test_columns(shape: tuple[int, ...], reducer: str, strict: bool, is_far: bool) -> None:
+    size, kept = ",".join(map(str, shape)), ",".join(map(str, (*shape[:-2], shape[-1])))
+    text = f"""HloModule m {REDUCERS} ENTRY e {{ x = f32[{size}] parameter(0)
+      z = f32[] constant(0.5)
+      ROOT r = f32[{kept}] reduce(x, z), dimensions={{{len(shape) - 2}}}, to_apply={reducer} }}"""
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    check(text, x, target=HOST, strict=strict)
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64", "s8", "u16", "s32", "bf16", "c64", "pred"])
+def test_types(kind: str, is_far: bool) -> None:
+    op, one = {"pred": ("or", "false"), "c64": ("add", "(1, 2)")}.get(kind, ("add", "1"))
+    text = f"""HloModule m
+      f {{ a = {kind}[] parameter(0)  b = {kind}[] parameter(1)  ROOT c = {kind}[] {op}(a, b) }}
+      ENTRY e {{ x = f32[11,150] parameter(0)  y = {kind}[11,150] convert(x)
+      z = {kind}[] constant({one})
+      ROOT r = {kind}[150] reduce(y, z), dimensions={{0}}, to_apply=f }}"""
+    x = np.random.default_rng(0).integers(0, 2, (11, 150)).astype(np.float32)
+    x[:, 7] = 0
+    check(text, x, target=HOST)
+
+
+def test_reduces_that_need_nothing_of_each_other_share_a_pass(is_far: bool) -> None:
+    text = f"""HloModule m {REDUCERS} ENTRY e {{ x = f32[12,300] parameter(0)
+      z = f32[] constant(0)  low = f32[] constant(-inf)  s = f32[12,300] multiply(x, x)
+      a = f32[300] reduce(x, z), dimensions={{0}}, to_apply=add
+      b = f32[300] reduce(s, z), dimensions={{0}}, to_apply=add
+      c = f32[300] reduce(x, low), dimensions={{0}}, to_apply=most
+      ROOT t = (f32[300], f32[300], f32[300]) tuple(a, b, c) }}"""
+    x = np.random.default_rng(0).standard_normal((12, 300)).astype(np.float32)
+    assert len(check(text, x, target=HOST).program.kernels) == 1
+
+
+def test_the_second_pass_over_far_columns_is_a_kernel_of_its_own(is_far: bool) -> None:
+    text = f"""HloModule m {REDUCERS} ENTRY e {{ x = f32[12,300] parameter(0)
+      z = f32[] constant(0)  a = f32[300] reduce(x, z), dimensions={{0}}, to_apply=add
+      s = f32[12,300] broadcast(a), dimensions={{1}}  d = f32[12,300] subtract(x, s)
+      q = f32[12,300] multiply(d, d)
+      ROOT v = f32[300] reduce(q, z), dimensions={{0}}, to_apply=add }}"""
+    x = np.random.default_rng(0).standard_normal((12, 300)).astype(np.float32)
+    assert len(check(text, x, target=HOST).program.kernels) == (2 if is_far else 1)
+
+
+@pytest.mark.parametrize("init", ["-inf", "inf", "nan", "-0"])
+@pytest.mark.parametrize("operator", ["least", "most"])
+def test_notable_numbers(operator: str, init: str, is_far: bool) -> None:
+    notable = [
+        [0.0, -0.0, -0.0],
+        [-0.0, 0.0, 0.0],
+        [-0.0, -0.0, -0.0],
+        [INF, -INF, 0.0],
+        [-INF, -INF, -INF],
+        [1e-45, -1e-45, 0.0],
+        [1.0, NAN, INF],
+        [1.0, -NAN, -INF],
+        [-NAN, -1.0, 2.0],
+    ]
+    columns = np.array([row + row[-1:] * 6 for row in notable], np.float32).T
+    text = f"""HloModule m {REDUCERS} ENTRY e {{ x = f32[9,72] parameter(0)
+      i = f32[] constant({init})
+      ROOT r = f32[72] reduce(x, i), dimensions={{0}}, to_apply={operator} }}"""
+    x = np.tile(columns, (1, 8))
+    check(text, x, target=HOST)
+    for arranged in (x, x[::-1].copy()):
+        got = np.asarray(ccodegen.compile(text)(arranged))
+        want = np.asarray(ccodegen.evaluate(text, arranged))
+        np.testing.assert_array_equal(got, want)
+        sure = ~np.isnan(want)
+        assert (np.signbit(got) == np.signbit(want))[sure].all()
