@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
-from ccodegen.loop.affine import affine
+from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, Expr, For, Let, LoopKind, Space
 from ccodegen.loop.parts import loads, variables
 from ccodegen.loop.rebuild import expressions, statements, written_buffers
 
 _DISTANCE = 1 << 14  # bytes: some pages, half of a small cache
+_DISTANCE_OF_SEVERAL = 1 << 13  # of readers at several places, together
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,16 @@ def prefetches(loop: For, written: Container[Buffer]) -> Iterator[Prefetch]:
     if any(buffer.space is not Space.LOCAL for buffer in written_buffers(loop.body)):
         return
     own = {s.var for s in statements(loop.body) if isinstance(s, For | Let)}
+    readers: list[tuple[Buffer, Affine]] = []
     for load in dict.fromkeys(loads(*expressions(lanes.body))):
         if load.buffer in written or load.buffer.bytes < FAR:
             continue
         place = affine(load.indices[0])
         if place.terms.get(loop.var) == lanes.extent and place.terms.get(lanes.var) == 1:
-            ahead = _DISTANCE // load.buffer.type.bytes
-            first = (place - affine(lanes.var) + ahead).expr
-            if own.isdisjoint(variables(first)) and not list(loads(first)):
-                yield Prefetch(load.buffer, first, place.terms[loop.var])
+            first = place - affine(lanes.var)
+            if own.isdisjoint(variables(first.expr)) and not list(loads(first.expr)):
+                readers.append((load.buffer, first))
+    distance = _DISTANCE if len(readers) < 2 else _DISTANCE_OF_SEVERAL // len(readers)
+    for buffer, first in readers:
+        ahead = first + distance // buffer.type.bytes
+        yield Prefetch(buffer, ahead.expr, first.terms[loop.var])

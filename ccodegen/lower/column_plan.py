@@ -22,7 +22,7 @@ from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction, accumulator_count, reduce_levels
 
 _VECTORS_OF_ACCUMULATORS = 64
-_VECTORS_OF_FAR_ACCUMULATORS = 256
+_MOST_FAR_VECTORS = 256  # in a block; one accumulator takes half of a small cache
 _VECTORS_OF_A_PIECE = 4
 # In a fusion of more, the code of one row is long enough.
 _MOST_INSTRUCTIONS = 8
@@ -45,9 +45,9 @@ def columns_fit(work: Work, reductions: tuple[Reduction, ...]) -> bool:
 def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
     first = reductions[0]
     *outer, columns = (first.dimensions[d] for d in first.kept)
-    most = _VECTORS_OF_FAR_ACCUMULATORS if _is_far(first) else _VECTORS_OF_ACCUMULATORS
+    most = _VECTORS_OF_ACCUMULATORS // sum(map(accumulator_count, reductions))
     vectors = -(-columns // _vector(work, first))
-    blocks = -(-vectors // max(1, most // sum(map(accumulator_count, reductions))))
+    blocks = -(-vectors // (_MOST_FAR_VECTORS if _is_far(first) else max(1, most)))
     block = min(-(-vectors // blocks) * _vector(work, first), columns)
     with work.builder.loops(outer, "i", LoopKind.PARALLEL) as before:
         with work.builder.loop(columns // block, "block", LoopKind.PARALLEL) as number:

@@ -42,8 +42,16 @@ def is_far_columns(reduce: Instruction) -> bool:
 
 
 def is_free(instruction: Instruction) -> bool:
-    """Whether it may be copied into each group that reads it."""
-    return instruction.op in _FREE
+    """Whether it may be copied into each group that reads it: what stays in memory in any case is
+    read there in part as well as from a copy of that part."""
+    return instruction.op in _FREE or _is_part_of_what_stays(instruction)
+
+
+def _is_part_of_what_stays(value: Instruction) -> bool:
+    if not isinstance(value.attributes, Slice):
+        return False
+    stays = value.operands[0].op in ("parameter", "constant")
+    return stays and all(part.stride == 1 for part in value.attributes.slice)
 
 
 def reads_nothing(instruction: Instruction) -> bool:

@@ -6,12 +6,24 @@ import math
 from dataclasses import replace
 from typing import TypeAlias
 
+from ccodegen.hlo import opdef
+from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.loop.cost import FAR
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.build import derived, element_of, is_static, reshape
+from ccodegen.ops.build import (
+    broadcast,
+    derived,
+    element_of,
+    elementwise,
+    is_static,
+    reshape,
+    slice_of,
+    slice_size,
+)
 from ccodegen.ops.extremum import extremum_operator, growing
+from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.reduce import Reduce
 from ccodegen.ops.shape_checks import one_or_tuple
 from ccodegen.passes.context import PassContext
@@ -24,6 +36,7 @@ _COLUMNS = 4096  # a piece, with which memory is read as fast as it can be
 _MOST_PARTS = 64
 _MOST_PARTS_OF_COLUMNS = 16
 _LEAST_PARTS = 8
+_DEEPEST = 32  # operands of operands of which a part is computed
 _LEAST_ROWS = 64  # of a part: its result is written and read again
 
 
@@ -48,9 +61,14 @@ def _split(instruction: Instruction) -> Instruction:
     starts = _starts(instruction, inputs, initial)
     sizes = inputs[0].array_shape.dimensions
     outer, *inner = sorted(attributes.dimensions)
-    parts = _parts(sizes[outer], _most_parts(instruction, attributes))
-    if not starts or not parts:
+    most = min(_most_parts(instruction, attributes), sizes[outer])
+    parts = _parts(sizes[outer], most)
+    if not starts or most < _LEAST_PARTS:
         return instruction
+    if not parts and count > 1:
+        return instruction
+    if not parts:
+        return _split_with_rest(instruction, attributes, most, starts)
     if parts < sizes[outer]:
         cut = (*sizes[:outer], parts, sizes[outer] // parts, *sizes[outer + 1 :])
         inputs = tuple(reshape(instruction, i, cut) for i in inputs)
@@ -74,6 +92,54 @@ def _split(instruction: Instruction) -> Instruction:
         operands=(*results, *initial),
         attributes=replace(attributes, dimensions=(kept.index(outer),)),
     )
+
+
+def _split_with_rest(
+    instruction: Instruction, attributes: Reduce, parts: int, starts: Operands
+) -> Instruction:
+    """Where no number of parts divides the first dimension: what is left over is added last."""
+    value, initial = instruction.operands
+    outer, sizes = min(attributes.dimensions), value.array_shape.dimensions
+    whole = sizes[outer] - sizes[outer] % parts
+
+    def reduced(begin: int, end: int, start: Instruction) -> Instruction:
+        part = _Part(outer, begin, end).of(value)
+        return replace(instruction, operands=(part, start))
+
+    first, rest = reduced(0, whole, initial), reduced(whole, sizes[outer], starts[0])
+    return elementwise(instruction, attributes.to_apply.root.op, _split(first), rest)
+
+
+class _Part:
+    """A range of one dimension: of what is computed it is computed, of an array it is a slice."""
+
+    def __init__(self, dimension: int, begin: int, end: int) -> None:
+        self._dimension, self._range = dimension, SliceDimension(begin, end)
+        self._made: dict[Instruction, Instruction] = {}
+
+    def of(self, value: Instruction, depth: int = 0) -> Instruction:
+        if value not in self._made:
+            self._made[value] = self._make(value, depth)
+        return self._made[value]
+
+    def _make(self, value: Instruction, depth: int) -> Instruction:
+        dimensions = value.array_shape.dimensions
+        ranges = [SliceDimension(0, size) for size in dimensions]
+        ranges[self._dimension] = self._range
+        sizes = tuple(map(slice_size, ranges))
+        if depth < _DEEPEST and is_static(value) and not value.control_predecessors:
+            if opdef.get(value.op).elementwise:
+                operands = [
+                    self.of(o, depth + 1) if o.array_shape.rank else o for o in value.operands
+                ]
+                shape = value.array_shape.with_dimensions(sizes)
+                return replace(value, operands=tuple(operands), shape=shape)
+            if isinstance(value.attributes, Broadcast):
+                places = value.attributes.dimensions
+                (operand,) = value.operands
+                part = slice_of(value, operand, [ranges[d] for d in places])
+                return broadcast(value, part, sizes, places)
+        return slice_of(value, value, ranges)
 
 
 def _is_long(instruction: Instruction, attributes: Reduce) -> bool:
@@ -120,5 +186,5 @@ def _starts(instruction: Instruction, inputs: Operands, initial: Operands) -> Op
 
 def _parts(size: int, most: int) -> int:
     """Into how many a dimension is split; 0 where that cannot be."""
-    found = (n for n in range(min(size, most), _LEAST_PARTS - 1, -1) if size % n == 0)
+    found = (n for n in range(most, _LEAST_PARTS - 1, -1) if size % n == 0)
     return next(found, 0)

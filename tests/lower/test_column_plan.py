@@ -26,7 +26,7 @@ def is_far(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> b
     if request.param:
         monkeypatch.setattr(column_plan, "FAR", 1)
         monkeypatch.setattr(fusion_reads, "FAR", 1)
-        monkeypatch.setattr(column_plan, "_VECTORS_OF_FAR_ACCUMULATORS", 6)
+        monkeypatch.setattr(column_plan, "_MOST_FAR_VECTORS", 6)
     return bool(request.param)
 
 

@@ -301,6 +301,17 @@ def test_reduces_of_one_array_are_one_kernel() -> None:
     assert kernels(fuse(program, DEFAULT)) == ["kInput"]
 
 
+def test_a_part_of_an_argument_is_read_where_it_lies() -> None:
+    text = (
+        _ADD + "ENTRY e { x = f32[600] parameter(0)  z = f32[] constant(0)\n"
+        "s = f32[500] slice(x), slice={[0:500]}  e = f32[500] exponential(s)\n"
+        "a = f32[] reduce(s, z), dimensions={0}, to_apply=add\n"
+        "b = f32[500] broadcast(a), dimensions={}  c = f32[500] divide(s, b)\n"
+        "ROOT t = (f32[500], f32[500]) tuple(e, c) }"
+    )
+    assert "slice" not in kernels(fuse(module(text), DEFAULT))
+
+
 def test_reduces_of_different_arrays_are_two() -> None:
     program = module(
         _ADD + "ENTRY e { x = f32[8,50] parameter(0)  y = f32[8,50] parameter(1)\n"

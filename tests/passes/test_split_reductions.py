@@ -77,13 +77,43 @@ def test_sums(before: str, after: str) -> None:
         program("32,20", "32", "1"),  # enough rows for threads
         program("1024,65536", "65536", "0"),  # enough columns
         program("448,20", "20", "0"),  # few rows
-        program("1009", "", "0"),  # a prime
+        program("1009", "", "0", MINUS),  # a prime
         program("64", "", "0"),  # no more than the parts
         program("1000", "", "0", MINUS),
     ],
 )
 def test_what_stays(stays: str) -> None:
     leaves_alone(stays, split_reductions, PC)
+
+
+def test_what_is_left_over_is_added_last() -> None:
+    after = (
+        f"{ADD}ENTRY e {{ x = f32[1009] parameter(0)  z = f32[] constant(1)\n"
+        "n = f32[] constant(-0)  m = f32[] constant(-0)\n"
+        "a = f32[960] slice(x), slice={[0:960]}  y = f32[64,15] reshape(a)\n"
+        "p = f32[64] reduce(y, n), dimensions={1}, to_apply=add\n"
+        "s = f32[] reduce(p, z), dimensions={0}, to_apply=add\n"
+        "b = f32[49] slice(x), slice={[960:1009]}\n"
+        "q = f32[] reduce(b, m), dimensions={0}, to_apply=add\n"
+        "ROOT r = f32[] add(s, q) }"
+    )
+    rewrites(program("1009", "", "0"), after, split_reductions, PC, exact=False)
+
+
+def test_a_part_of_what_is_computed_is_computed() -> None:
+    text = (
+        f"HloModule m\n{ADD}ENTRY e {{ x = f32[1031,5] parameter(0)  c = f32[5] parameter(1)\n"
+        "d = f32[1031] parameter(2)  z = f32[] constant(1)\n"
+        "b = f32[1031,5] broadcast(c), dimensions={1}  y = f32[1031,5] multiply(x, b)\n"
+        "e = f32[1031,5] broadcast(d), dimensions={0}  w = f32[1031,5] add(y, e)\n"
+        "ROOT r = f32[5] reduce(w, z), dimensions={0}, to_apply=add }"
+    )
+    x, c, d = (np.random.default_rng(1).random(s, np.float32) for s in ((1031, 5), 5, 1031))
+    compiled = ccodegen.compile(text)
+    assert "f32[16,64,5]" in compiled.as_text("optimized")
+    assert "f32[1031,5] multiply" not in compiled.as_text("optimized")
+    expected = 1 + (x * c + d[:, None]).sum(0, dtype=np.float64)
+    np.testing.assert_allclose(compiled(x, c, d), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("context", WITHOUT_VECTORS_OR_STRICT)
