@@ -6,26 +6,15 @@ import math
 from dataclasses import replace
 from typing import TypeAlias
 
-from ccodegen.hlo import opdef
-from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.loop.cost import FAR
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.build import (
-    broadcast,
-    derived,
-    element_of,
-    elementwise,
-    is_static,
-    reshape,
-    slice_of,
-    slice_size,
-)
+from ccodegen.ops.build import derived, element_of, elementwise, is_static, reshape
 from ccodegen.ops.extremum import extremum_operator, growing
-from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.reduce import Reduce
 from ccodegen.ops.shape_checks import one_or_tuple
+from ccodegen.passes.computed_part import ComputedPart
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.simple_reduce import neutral_start
 
@@ -36,7 +25,6 @@ _COLUMNS = 4096  # a piece, with which memory is read as fast as it can be
 _MOST_PARTS = 64
 _MOST_PARTS_OF_COLUMNS = 16
 _LEAST_PARTS = 8
-_DEEPEST = 32  # operands of operands of which a part is computed
 _LEAST_ROWS = 64  # of a part: its result is written and read again
 
 
@@ -63,9 +51,7 @@ def _split(instruction: Instruction) -> Instruction:
     outer, *inner = sorted(attributes.dimensions)
     most = min(_most_parts(instruction, attributes), sizes[outer])
     parts = _parts(sizes[outer], most)
-    if not starts or most < _LEAST_PARTS:
-        return instruction
-    if not parts and count > 1:
+    if not starts or most < _LEAST_PARTS or (not parts and count > 1):
         return instruction
     if not parts:
         return _split_with_rest(instruction, attributes, most, starts)
@@ -103,43 +89,11 @@ def _split_with_rest(
     whole = sizes[outer] - sizes[outer] % parts
 
     def reduced(begin: int, end: int, start: Instruction) -> Instruction:
-        part = _Part(outer, begin, end).of(value)
+        part = ComputedPart(outer, begin, end).of(value)
         return replace(instruction, operands=(part, start))
 
     first, rest = reduced(0, whole, initial), reduced(whole, sizes[outer], starts[0])
     return elementwise(instruction, attributes.to_apply.root.op, _split(first), rest)
-
-
-class _Part:
-    """A range of one dimension: of what is computed it is computed, of an array it is a slice."""
-
-    def __init__(self, dimension: int, begin: int, end: int) -> None:
-        self._dimension, self._range = dimension, SliceDimension(begin, end)
-        self._made: dict[Instruction, Instruction] = {}
-
-    def of(self, value: Instruction, depth: int = 0) -> Instruction:
-        if value not in self._made:
-            self._made[value] = self._make(value, depth)
-        return self._made[value]
-
-    def _make(self, value: Instruction, depth: int) -> Instruction:
-        dimensions = value.array_shape.dimensions
-        ranges = [SliceDimension(0, size) for size in dimensions]
-        ranges[self._dimension] = self._range
-        sizes = tuple(map(slice_size, ranges))
-        if depth < _DEEPEST and is_static(value) and not value.control_predecessors:
-            if opdef.get(value.op).elementwise:
-                operands = [
-                    self.of(o, depth + 1) if o.array_shape.rank else o for o in value.operands
-                ]
-                shape = value.array_shape.with_dimensions(sizes)
-                return replace(value, operands=tuple(operands), shape=shape)
-            if isinstance(value.attributes, Broadcast):
-                places = value.attributes.dimensions
-                (operand,) = value.operands
-                part = slice_of(value, operand, [ranges[d] for d in places])
-                return broadcast(value, part, sizes, places)
-        return slice_of(value, value, ranges)
 
 
 def _is_long(instruction: Instruction, attributes: Reduce) -> bool:
