@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from ccodegen.loop import operators
-from ccodegen.loop.ir import Apply, Const, Expr
+from ccodegen.loop.ir import Apply, Const, Expr, Var
 from ccodegen.support.element_type import ElementType
 
 PRIMARY, POSTFIX, UNARY = 16, 15, 14
@@ -51,7 +51,7 @@ def spell(apply: Apply) -> Spelling:
     """The operator as C. Raises UnsupportedError where C has no spelling for its types."""
     types = tuple(argument.type for argument in apply.arguments)
     spelled = operators.spell(apply.operator, types, apply.type)
-    template = _limit(apply) or spelled.template
+    template = _limit(apply) or _pair_choice(apply) or spelled.template
     strength, binds = read_template(template, len(types))
     return Spelling(template, strength, binds, spelled.headers)
 
@@ -73,6 +73,14 @@ def _limit(apply: Apply) -> str:
         case "clamp", True, _, True:
             return f"{most}({least}({{1}}, {{0}}), {{2}})"
     return ""
+
+
+def _pair_choice(apply: Apply) -> str:
+    """For complex numbers that are at hand: arms that read memory do so on the condition alone."""
+    at_hand = all(isinstance(arm, Var | Const) for arm in apply.arguments[1:])
+    if apply.operator != "select" or not apply.type.is_complex or not at_hand:
+        return ""
+    return f"ccg_select_{apply.type.text}({{0}}, {{1}}, {{2}})"
 
 
 def _is_number(expr: Expr) -> bool:

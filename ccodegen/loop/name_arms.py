@@ -3,7 +3,7 @@
 Vectors compute both arms of a choice. To lanes that do not ask for a slow arm compilers give one of
 the numbers at hand, such as a limit of exp's arguments: its result is denormal, which takes
 processors many times as long as what the lane really holds. What is read at an index from memory
-they read lane by lane, behind a branch, and make no vectors.
+they read lane by lane, behind a branch, and make no vectors; nor of choices between structs.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ def name_arms(body: Body, fresh: Callable[[str], str]) -> Body:
     """Before: `for i < 4 vector { y[i] = x[i] > 0 ? exp(x[i]) : 1 }`. After: `for i < 4 vector
     { let choice = exp(x[i]); y[i] = x[i] > 0 ? choice : 1 }`.
 
-    Only arms that read what is read in any case; or at indices from memory, inside of arrays for
-    all that memory may hold. `fresh` gives names that the kernel does not have yet, after a hint.
+    Only arms that read what is read in any case; or at indices from memory, or complex numbers,
+    inside of arrays for all that memory may hold. `fresh` gives names that the kernel does not have
+    yet, after a hint.
     """
     return _Namer(fresh).block(body, vectors=False)
 
@@ -70,13 +71,19 @@ class _Namer:
                 for arm in choice.arguments[1:]:
                     needed = [load for load in loads(arm) if load not in read]
                     slow = not needed and _is_slow(arm)
-                    if (slow or self._gathers(needed)) and not _divides_indices(arm):
+                    wanted = slow or self._gathers(needed) or self._is_pair(arm, needed)
+                    if wanted and not _divides_indices(arm):
                         yield arm
 
     def _gathers(self, needed: list[Load]) -> bool:
         """Whether anything is read at an index from memory, and all of it inside of its array."""
         indirect = any(self._is_indirect(index) for load in needed for index in load.indices)
         return indirect and all(map(self._is_inside, needed))
+
+    def _is_pair(self, arm: Expr, needed: list[Load]) -> bool:
+        """Whether it is a complex number that can be computed in any case."""
+        computed = arm.type.is_complex and isinstance(arm, Apply | Load)
+        return computed and all(map(self._is_inside, needed))
 
     def _is_indirect(self, index: Expr) -> bool:
         names = (part for part in parts(index) if isinstance(part, Load | Var))

@@ -18,6 +18,8 @@ def neutral(operator: str, element_type: ElementType) -> object | None:
         infinity = float("inf")
         of_floats = {"add": -0.0, "multiply": 1.0, "maximum": -infinity, "minimum": infinity}
         return of_floats.get(operator)
+    if element_type in (ElementType.C64, ElementType.C128):
+        return {"add": complex(-0.0, -0.0)}.get(operator)
     if element_type is ElementType.PRED:
         return {"and": True, "or": False}.get(operator)
     return None

@@ -113,6 +113,7 @@ def _loops(product: Product) -> Callable[[Product], None]:
 
 def _pays_in_lanes(product: Product) -> bool:
     depth = product.shape.depth
-    if not depth or depth[-1] < _LEAST_DEPTH_FOR_LANES or not product.type.is_float:
+    counts = product.type.is_float or product.type.is_complex
+    if not depth or depth[-1] < _LEAST_DEPTH_FOR_LANES or not counts:
         return False
     return depth_is_contiguous(product)

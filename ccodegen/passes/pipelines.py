@@ -34,6 +34,7 @@ from ccodegen.passes.simplify_control import simplify_control
 from ccodegen.passes.simplify_movement import simplify_movement
 from ccodegen.passes.split_dilated import split_dilated
 from ccodegen.passes.split_reductions import split_reductions
+from ccodegen.passes.split_windows import split_windows
 from ccodegen.passes.thread_random_state import thread_random_state
 from ccodegen.passes.trim_loops import trim_loops
 from ccodegen.passes.unfuse import unfuse
@@ -108,6 +109,7 @@ COMPILATION: Pipeline = (
     # Pads by itself, and makes products whose weights are laid out.
     use_winograd,
     expose_padding,
+    split_windows,
     # Before fusion, which both change; several reduces may make one column.
     frame_updates,
     # Before what asks for types whose reduces may take any order.

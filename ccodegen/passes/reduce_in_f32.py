@@ -34,7 +34,7 @@ def _widened(instruction: Instruction, strict: bool) -> Instruction:
     attributes = instruction.attributes
     if not isinstance(attributes, Reduce) or len(instruction.operands) != 2:
         return instruction
-    found = operator_of(instruction)
+    found = operator_of(instruction, attributes.to_apply)
     if found is None:
         return instruction
     operator, narrow = found

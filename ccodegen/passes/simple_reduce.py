@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.loop.neutral import neutral
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import constant, is_static
@@ -13,12 +13,11 @@ from ccodegen.ops.reduce import Reduce
 from ccodegen.support.element_type import ElementType
 
 
-def operator_of(reduce: Instruction) -> tuple[str, ElementType] | None:
-    """The operator and the only type of a reduce of one operand; None for another computation,
-    several types, dynamic sizes, or where something must run before."""
+def operator_of(reduce: Instruction, reducer: Computation) -> tuple[str, ElementType] | None:
+    """The operator and the only type of a reduce, or reduce-window, of one operand; None for
+    another computation, several types, dynamic sizes, or where something must run before."""
     if not is_static(reduce) or reduce.control_predecessors:
         return None
-    reducer = attributes_of(reduce, Reduce).to_apply
     types = {i.array_shape.element_type for i in (reduce, *reduce.operands, reducer.root)}
     operator = operator_name(reducer)
     if len(types) > 1 or not operator:
@@ -29,7 +28,7 @@ def operator_of(reduce: Instruction) -> tuple[str, ElementType] | None:
 
 def neutral_start(reduce: Instruction) -> Instruction | None:
     """An init value that changes no element; None where their order counts."""
-    found = operator_of(reduce)
+    found = operator_of(reduce, attributes_of(reduce, Reduce).to_apply)
     if found is None:
         return None
     operator, element_type = found

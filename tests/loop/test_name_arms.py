@@ -72,6 +72,22 @@ def test_an_arm_of_an_arm() -> None:
     ]
 
 
+def test_arms_that_are_complex_numbers() -> None:
+    c64 = ElementType.C64
+    inside, beyond = (Buffer(n, c64, (size,), Space.ARGUMENT) for n, size in (("u", 8), ("v", 7)))
+    out = Buffer("w", c64, (8,), Space.ARGUMENT)
+    b = Builder()
+    with b.loop(8, "i", LoopKind.VECTOR) as i:
+        arms = b.load(inside, (i,)), b.load(beyond, (i,))
+        positive = compare("gt", b.load(X, (i,)), const(F32, 0.0))
+        b.store(out, (i,), apply("select", positive, *arms))
+    kernel = Kernel("k", (X, inside, beyond, out), name_arms(b.statements, b.fresh))
+    assert [line.strip() for line in to_text(kernel).splitlines()[2:-2]] == [
+        "let choice: c64 = u[i]",
+        "w[i] = select(x[i] > 0.0:f32, choice, v[i])",
+    ]
+
+
 @settings(max_examples=80, deadline=None)
 @given(kernels())
 def test_same_effect(kernel: Kernel) -> None:

@@ -16,6 +16,7 @@ add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
 max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }
 sub { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] subtract(a, b) }
 mul { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT r = s32[] multiply(a, b) }
+cadd { a = c64[] parameter(0)  b = c64[] parameter(1)  ROOT r = c64[] add(a, b) }
 less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a, b), direction=LT }
 larger { a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)
   j = s32[] parameter(3)  c = pred[] compare(a, b), direction=GE
@@ -183,6 +184,13 @@ KERNELS = {
     "few columns: rows": dense(5, 35, 3, "nk"),
     "vectors: lanes": """x = f32[70] parameter(0)  y = f32[70] parameter(1)
       ROOT d = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}""",
+    "lanes of complex numbers": """x = c64[2,70] parameter(0)  y = c64[3,70] parameter(1)
+      z = c64[] constant((1, 2))  d = c64[2,3] dot(x, y), lhs_contracting_dims={1},
+        rhs_contracting_dims={1}  r = c64[2] reduce(x, z), dimensions={1}, to_apply=cadd
+      ROOT t = (c64[2,3], c64[2]) tuple(d, r)""",
+    "choices of complex numbers": """x = c64[70] parameter(0)  y = c64[70] parameter(1)
+      p = pred[70] parameter(2)  m = c64[70] multiply(x, y)  a = c64[70] select(p, m, y)
+      z = c64[] constant((0, 1))  ROOT s = c64[80] pad(a, z), padding=3_7""",
     "plain": dense(3, 5, 2, "kn"),
     "integers": dense(9, 16, 8, "kn", "s32"),
     "halves": dense(4, 12, 8, "kn", "bf16"),

@@ -1,0 +1,119 @@
+"""Takes windows over several dimensions apart, and long ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ccodegen.hlo.attributes import Window, WindowDimension
+from ccodegen.hlo.ir import Instruction, Module
+from ccodegen.hlo.rewrite import rewrite_module
+from ccodegen.ops import running_fold
+from ccodegen.ops.build import derived
+from ccodegen.ops.reduce_window import ReduceWindow
+from ccodegen.passes.constants import uniform
+from ccodegen.passes.context import PassContext
+from ccodegen.passes.simple_reduce import operator_of
+from ccodegen.support.element_type import ElementType
+
+_Dimensions: TypeAlias = Sequence[WindowDimension]
+
+_GAIN_OF_CHEAP = 1.5  # in elements, at least: what is between lies in memory
+_SHORT = 8  # elements of a window that vectors combine one after the other
+_IDEMPOTENT = frozenset({"maximum", "minimum", "and", "or"})
+
+
+def split_windows(module: Module, context: PassContext) -> Module:
+    """`reduce-window(%x), window={size=5x5 pad=2_2x2_2}` of a maximum  →  one of
+    `{size=5x1 pad=2_2x0_0}`, then one of `{size=1x5 pad=0_0x2_2}`; `{size=31}`  →  one of
+    `{size=6}`, then one of `{size=6 rhs_dilate=5}`, which overlap.
+
+    Also of sums from zero, over several dimensions, where their order is free: of integers, or not
+    in strict mode. Not on processors without vectors, which have more time than memory.
+    """
+    if not context.has_vectors:
+        return module
+    return rewrite_module(module, lambda i: _split(i, context.strict))
+
+
+def _split(instruction: Instruction, strict: bool) -> Instruction:
+    attributes = instruction.attributes
+    if not isinstance(attributes, ReduceWindow) or len(instruction.operands) != 2:
+        return instruction
+    found = operator_of(instruction, attributes.to_apply)
+    parts = found and _parts(instruction, attributes, *found, strict)
+    if not found or not parts:
+        return instruction
+    value, initial = instruction.operands
+    first, second = (replace(attributes, window=Window(tuple(part))) for part in parts)
+    shape = value.array_shape.with_dimensions(_output_sizes(parts[0], value))
+    inner = derived(instruction, "reduce-window", shape, (value, initial), first)
+    operator, element_type = found
+    gain = 1 if operator in _IDEMPOTENT and element_type.is_float else _GAIN_OF_CHEAP
+    work = _work(attributes, value)
+    if not work or gain * (_work(first, value) + _work(second, inner)) > work:
+        return instruction
+    operands = _split(inner, strict), initial
+    return _split(replace(instruction, operands=operands, attributes=second), strict)
+
+
+def _parts(
+    instruction: Instruction,
+    attributes: ReduceWindow,
+    operator: str,
+    element_type: ElementType,
+    strict: bool,
+) -> tuple[_Dimensions, _Dimensions] | None:
+    """Two windows that together are as good as the instruction's."""
+    dimensions = attributes.window.dimensions
+    value, initial = instruction.operands
+    if any(d.lhs_dilation > 1 for d in dimensions):
+        return None
+    if running_fold.find(attributes.window, attributes.to_apply, value.array_shape.dimensions):
+        return None
+    places = [d for d, w in enumerate(dimensions) if w.size > 1]
+    if operator in _IDEMPOTENT and len(places) == 1:
+        return _in_steps(dimensions, places[0])
+    sums = operator == "add" and uniform(initial) == 0 and not (strict and element_type.is_float)
+    if len(places) > 1 and (sums or operator in _IDEMPOTENT):
+        return _by_dimension(dimensions, places[0])
+    return None
+
+
+def _by_dimension(dimensions: _Dimensions, place: int) -> tuple[_Dimensions, _Dimensions]:
+    first, second = [WindowDimension()] * len(dimensions), list(dimensions)
+    first[place], second[place] = second[place], first[place]
+    return first, second
+
+
+def _in_steps(dimensions: _Dimensions, place: int) -> tuple[_Dimensions, _Dimensions] | None:
+    """A window of `size` elements is `count` shorter ones, each `step` further than the last."""
+    whole = dimensions[place]
+    if whole.size <= _SHORT:
+        return None
+    cuts = [
+        (size * whole.stride + (whole.size - size) // step + 1, size, step)
+        for size in range(2, whole.size)
+        for step in range(1, size + 1)
+        if (whole.size - size) % step == 0
+    ]
+    _, size, step = min(cuts)
+    count = (whole.size - size) // step + 1
+    first, second = list(dimensions), [WindowDimension()] * len(dimensions)
+    first[place] = replace(whole, size=size, stride=1)
+    apart = step * whole.rhs_dilation
+    second[place] = WindowDimension(size=count, stride=whole.stride, rhs_dilation=apart)
+    return first, second
+
+
+def _output_sizes(dimensions: _Dimensions, value: Instruction) -> tuple[int, ...]:
+    sizes = value.array_shape.dimensions
+    return tuple(d.output_size(n) for d, n in zip(dimensions, sizes, strict=True))
+
+
+def _work(attributes: ReduceWindow, value: Instruction) -> int:
+    """How many elements are combined."""
+    dimensions = attributes.window.dimensions
+    return math.prod(_output_sizes(dimensions, value)) * math.prod(d.size for d in dimensions)
