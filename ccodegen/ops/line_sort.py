@@ -14,8 +14,11 @@ from ccodegen.ops.rank_sort import RankSorter
 from ccodegen.ops.sliced_radix_sort import SlicedRadixSorter
 from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
+from ccodegen.target import Target
 
 _SORTS = ("merging", "rank", "digits")
+_LEAST_SIDE_BY_SIDE = 16  # lines
+_MOST_SIDE_BY_SIDE = 16  # elements of a line: the work grows with the square
 _MOST_BITS = 64
 _MOST_WIDTH = 12
 _MOST_ELEMENTS = 2**31
@@ -73,6 +76,14 @@ class GuardedSorter:
             self._sorter.sort(read, write, kept)
         with b.otherwise():
             self._otherwise.sort(read, write, kept)
+
+
+def sorts_side_by_side(target: Target, lines: Sequence[int], n: int, order: Order) -> bool:
+    """Whether lines of n elements are sorted many at a time."""
+    if order.key is None or order.unordered is not None or order.bits > _MOST_BITS:
+        return False
+    few = not lines or lines[-1] < _LEAST_SIDE_BY_SIDE
+    return not few and 2 <= n <= _MOST_SIDE_BY_SIDE and target.machine.has_vectors
 
 
 def line_sorter(

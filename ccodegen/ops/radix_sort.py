@@ -39,6 +39,11 @@ def span_of(first: Expr, end: Expr) -> Span:
     return Span(first, end, quotient(plus(minus(end, first), BLOCK - 1), BLOCK))
 
 
+def key_word(bits: int) -> ElementType:
+    """The type of keys of so many bits."""
+    return ElementType.U32 if bits <= 32 else ElementType.U64
+
+
 @dataclass(frozen=True)
 class Radix:
     """`passes` over keys of `bits` bits, of which each takes one digit of `width` bits."""
@@ -49,7 +54,7 @@ class Radix:
     @property
     def word(self) -> ElementType:
         """The type of keys."""
-        return ElementType.U32 if self.bits <= 32 else ElementType.U64
+        return key_word(self.bits)
 
     @property
     def width(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_leaves
-from ccodegen.ops.line_sort import Order, line_sorter
+from ccodegen.ops.line_sort import Order, line_sorter, sorts_side_by_side
 from ccodegen.ops.line_sorter import Less, Values
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import sorting_permutation
+from ccodegen.ops.network_sort import NetworkSort
+from ccodegen.ops.radix_sort import key_word
 from ccodegen.ops.shape_checks import (
     arrays,
     check_scalars,
@@ -83,17 +86,25 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
         return call_scalars(scope, attributes.to_apply, _pairs(a, b))[0]
 
     order = _order(scope, less, sort_keys(attributes.to_apply))
-    sorter = line_sorter(scope, n, [b.type for b in scope.operands], order)
+    types = [b.type for b in scope.operands]
+
+    def place(line: Index, i: Expr) -> Index:
+        return (*line[:dimension], i, *line[dimension:])
+
+    def read(line: Index, i: Expr) -> Values:
+        return [builder.load(b, place(line, i)) for b in scope.operands]
+
+    def write(line: Index, i: Expr, sorted_values: Values) -> None:
+        for result, value in zip(scope.results, sorted_values, strict=True):
+            builder.store(result, place(line, i), value)
+
+    if sorts_side_by_side(scope.target, outer, n, order):
+        assert order.key is not None
+        NetworkSort(builder, n, types, key_word(order.bits), order.key, read, write).sort(outer)
+        return
+    sorter = line_sorter(scope, n, types, order)
     with builder.loops(outer, "line") as line:
-
-        def place(i: Expr) -> Index:
-            return (*line[:dimension], i, *line[dimension:])
-
-        def write(i: Expr, sorted_values: Values) -> None:
-            for result, value in zip(scope.results, sorted_values, strict=True):
-                builder.store(result, place(i), value)
-
-        sorter.sort(lambda i: [builder.load(b, place(i)) for b in scope.operands], write, n)
+        sorter.sort(partial(read, line), partial(write, line), n)
 
 
 def _order(scope: NestScope, less: Less, keys: Sequence[Key]) -> Order:

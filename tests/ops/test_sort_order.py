@@ -99,6 +99,9 @@ CASES = [
 ]
 
 
+FLOATS = ("f64", "f32", "f16", "bf16", "f8e5m2")
+
+
 @pytest.mark.parametrize("n", [5, 53])
 @pytest.mark.parametrize(("element_type", "comparator"), CASES)
 def test_sorts_by_a_key_have_the_bits_of_the_merge_sort(element_type, comparator, n):
@@ -111,6 +114,23 @@ def test_sorts_by_a_key_have_the_bits_of_the_merge_sort(element_type, comparator
 def test_sorts_by_digits_compiled(element_type, comparator):
     text = BY.format(element_type, comparator, 301)
     three_ways.check(text, values(element_type, 301), strict=True)
+
+
+@pytest.mark.parametrize("n", [2, 5, 16])
+@pytest.mark.parametrize(("element_type", "comparator"), CASES)
+def test_short_lines_side_by_side(element_type, comparator, n):
+    text = BY.format(element_type, comparator, f"{n},70")
+    x = values(element_type, n * 70).reshape(n, 70)
+    target = load("host")
+    if n == 5:
+        built = three_ways.check(text, x, strict=True, target=target)
+    else:
+        prepared = three_ways.prepare(three_ways.Case(module_of(text), (x,), strict=True), target)
+        prepared.interpret()
+        built = prepared.built
+    exchanges = any("let wrong" in to_text(kernel) for kernel in built.program.kernels)
+    partial = comparator in (GREATER, PARTIAL) and element_type in FLOATS
+    assert exchanges != (partial or element_type == "c128")
 
 
 @pytest.mark.parametrize("n", [5, 53, 301])
