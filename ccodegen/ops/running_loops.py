@@ -24,6 +24,7 @@ _SCANNED_TYPES = frozenset(
 )
 _LEAST_LANES = 4
 _LEAST_VECTORS = 2
+_LINES = 64
 _BLOCK = 8192  # bytes of a row: accumulators that stay in the nearest cache
 
 
@@ -39,9 +40,12 @@ def running_loops(
     after = inputs[0].dimensions[running.dimension + 1 :]
     function = loops.scan_function()
     if scope.target.machine.has_vectors and math.prod(after) > 1 and after[-1] > 1:
-        loops.write_rows()
+        loops.write_rows(_BLOCK // max(r.type.bytes for r in scope.results))
     elif math.prod(after) == 1 and function:
         loops.write_scanned_lines(function)
+    elif scope.target.machine.has_vectors and loops.others and loops.others[-1] >= _LINES:
+        # Elements of several lines are gathered: less time than one line waits for its last sum.
+        loops.write_rows(_LINES)
     else:
         loops.write_lines()
 
@@ -87,11 +91,11 @@ class _Loops:
         k = apply("subtract", index(self.extent - 1), turn) if self.running.backwards else turn
         return (*line[:axis], k, *line[axis:])
 
-    def write_rows(self) -> None:
-        """Lines that lie side by side, in blocks, each with an accumulator of its own."""
+    def write_rows(self, most: int) -> None:
+        """Lines side by side, in blocks of so many at most, each with an accumulator of its own."""
         builder = self.builder
         *outer, width = self.others
-        block = min(width, _BLOCK // max(r.type.bytes for r in self.scope.results))
+        block = min(width, most)
         with builder.loops(outer, "i", LoopKind.PARALLEL) as line:
             with builder.loop(width // block, "b", LoopKind.PARALLEL) as number:
                 self._write_block(line, apply("multiply", number, index(block)), block)

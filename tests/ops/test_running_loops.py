@@ -14,6 +14,7 @@ from tests.three_ways import check
 INITIAL = {"add": "0", "multiply": "1", "maximum": "-inf", "minimum": "inf"}
 SHAPES = [((0,), 0), ((1,), 0), ((7,), 0), ((131,), 0), ((3, 64), 1), ((5, 67, 1), 1), ((2, 0), 1)]
 SHAPES += [((9, 5), 0), ((3, 4, 2059), 1), ((13, 2), 0), ((3, 17, 2, 3), 1), ((2, 3, 1, 600), 0)]
+SHAPES += [((130, 9), 1), ((2, 70, 3), 2)]
 
 
 def program(element: str, operator: str, shape: tuple[int, ...], axis: int, back: bool) -> str:
@@ -56,7 +57,7 @@ def test_all_shapes(element: str, operator: str, back: bool, strict: bool) -> No
 
 @pytest.mark.parametrize("element", ["f64", "u64", "s8", "f16", "bf16", "c64"])
 def test_other_types(element: str) -> None:
-    for shape, axis in [((70,), 0), ((5, 3), 0)]:
+    for shape, axis in [((70,), 0), ((5, 3), 0), ((70, 9), 1)]:
         if element == "c64":
             x = numbers("f32", shape) + 1j * numbers("f32", shape)
         else:
