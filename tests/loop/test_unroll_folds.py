@@ -9,7 +9,8 @@ from ccodegen.loop.rebuild import statements
 from ccodegen.target import load
 from tests.three_ways import check
 
-_MAX = "m { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = maximum(a, b) }\n"
+# Windows of products stay whole.
+_MULTIPLY = "m { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = multiply(a, b) }\n"
 
 
 def written_out(text: str, target: str = "x86-64", strict: bool = False) -> bool:
@@ -22,7 +23,7 @@ def written_out(text: str, target: str = "x86-64", strict: bool = False) -> bool
 
 
 def pool(sizes: str, window: str, shape: str) -> str:
-    return f"""{_MAX}ENTRY e {{ x = f32[{sizes}] parameter(0)  i = f32[] constant(-inf)
+    return f"""{_MULTIPLY}ENTRY e {{ x = f32[{sizes}] parameter(0)  i = f32[] constant(1)
   ROOT p = f32[{shape}] reduce-window(x, i), window={{{window}}}, to_apply=m }}"""
 
 
