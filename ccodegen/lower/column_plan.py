@@ -22,7 +22,8 @@ from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction, accumulator_count, reduce_levels
 
 _VECTORS_OF_ACCUMULATORS = 64
-_MOST_FAR_VECTORS = 256  # in a block; one accumulator takes half of a small cache
+_MOST_FAR_VECTORS = 256  # of columns; one accumulator takes half of a small cache
+_VECTORS_OF_FAR_ACCUMULATORS = 1024
 _VECTORS_OF_A_PIECE = 4
 # In a fusion of more, the code of one row is long enough.
 _MOST_INSTRUCTIONS = 8
@@ -45,10 +46,11 @@ def columns_fit(work: Work, reductions: tuple[Reduction, ...]) -> bool:
 def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
     first = reductions[0]
     *outer, columns = (first.dimensions[d] for d in first.kept)
-    most = _VECTORS_OF_ACCUMULATORS // sum(map(accumulator_count, reductions))
-    vectors = -(-columns // _vector(work, first))
-    blocks = -(-vectors // (_MOST_FAR_VECTORS if _is_far(first) else max(1, most)))
-    block = min(-(-vectors // blocks) * _vector(work, first), columns)
+    widest = max(t.bytes for r in reductions for t in r.types)
+    vector = work.job.target.machine.vector_elements(widest)
+    vectors = -(-columns // vector)
+    blocks = -(-vectors // _most_vectors(reductions))
+    block = min(-(-vectors // blocks) * vector, columns)
     with work.builder.loops(outer, "i", LoopKind.PARALLEL) as before:
         with work.builder.loop(columns // block, "block", LoopKind.PARALLEL) as number:
             start = apply("multiply", number, index(block))
@@ -56,6 +58,14 @@ def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
         if columns % block:
             rest = columns % block
             _Block(work, before, index(columns - rest), rest).compute(reductions)
+
+
+def _most_vectors(reductions: tuple[Reduction, ...]) -> int:
+    """Of columns in a block."""
+    count = sum(map(accumulator_count, reductions))
+    if _is_far(reductions[0]):
+        return max(1, min(_MOST_FAR_VECTORS, _VECTORS_OF_FAR_ACCUMULATORS // count))
+    return max(1, _VECTORS_OF_ACCUMULATORS // count)
 
 
 def _vector(work: Work, first: Reduction) -> int:
