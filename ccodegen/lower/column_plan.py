@@ -19,7 +19,7 @@ from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.column_accumulators import Accumulators, accumulators_of
 from ccodegen.lower.job import Work
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.reduction import Reduction, accumulator_count, reduce_levels
+from ccodegen.lower.reduction import Reduction, accumulator_count, has_any_order, reduce_levels
 
 _VECTORS_OF_ACCUMULATORS = 64
 _MOST_FAR_VECTORS = 256  # of columns; one accumulator takes half of a small cache
@@ -105,7 +105,8 @@ class _Block:
         most = min(accumulators.most_rows() for _, accumulators in kept)
         together = most if few and extent >= most else 1
         groups = extent // together
-        apart = groups if _is_far(first) and not work.job.strict else 1
+        free = not work.job.strict and all(map(has_any_order, found))
+        apart = groups if free and _is_far(first) else 1
         with builder.loops(outer, "r") as turns:
             with builder.loop(groups, "r") as r:
                 base = r if apart > 1 else apply("multiply", r, index(together))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import Builder, apply, index, vector_kind
 from ccodegen.loop.ir import Expr, Index, LoopKind
+from ccodegen.loop.neutral import neutral
 from ccodegen.lower.elements import Elements, call
 from ccodegen.lower.float_extremum import FloatExtremum, is_float_extremum
 from ccodegen.lower.kernel_builder import Values
@@ -107,6 +108,12 @@ def reduce_levels(fused: Iterable[Instruction]) -> dict[Instruction, int]:
 def is_extremum(reduction: Reduction) -> bool:
     """Whether it is of floats, and takes more accumulators than others."""
     return is_float_extremum(_operator(reduction), reduction.types[0])
+
+
+def has_any_order(reduction: Reduction) -> bool:
+    """Whether it takes elements in any order, but for the rounding of sums."""
+    known = neutral(_operator(reduction), reduction.types[0]) is not None
+    return len(reduction.inputs) == 1 and known
 
 
 def accumulator_count(reduction: Reduction) -> int:

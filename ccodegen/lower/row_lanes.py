@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ccodegen.loop.neutral import neutral
 from ccodegen.lower.extremum import LEAST_LANES, find_extremum
 from ccodegen.lower.job import Work
-from ccodegen.lower.reduction import Reduction, accumulator_count, is_extremum
-from ccodegen.ops.fold import operator_name
+from ccodegen.lower.reduction import Reduction, accumulator_count, has_any_order, is_extremum
 
 _VECTORS_OF_LANES = 4
 
@@ -33,8 +31,7 @@ def _any_order(work: Work, reduction: Reduction) -> bool:
     """Whether we may combine elements in any order, and know how."""
     if len(reduction.inputs) > 1:
         return bool(find_extremum(reduction))
-    operator = operator_name(reduction.attributes.to_apply)
-    return not work.job.strict and neutral(operator, reduction.types[0]) is not None
+    return not work.job.strict and has_any_order(reduction)
 
 
 def lanes_together(found: Sequence[Reduction], lanes: int) -> int:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ccodegen
+from ccodegen.loop.text import to_text
 from ccodegen.lower import column_plan
 from ccodegen.passes import fusion_reads
 from ccodegen.target import load
@@ -74,6 +75,31 @@ def test_the_second_pass_over_far_columns_is_a_kernel_of_its_own(is_far: bool) -
       ROOT v = f32[300] reduce(q, z), dimensions={{0}}, to_apply=add }}"""
     x = np.random.default_rng(0).standard_normal((12, 300)).astype(np.float32)
     assert len(check(text, x, target=HOST).program.kernels) == (2 if is_far else 1)
+
+
+ARGMAX = """argmax {
+  a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)  j = s32[] parameter(3)
+  more = pred[] compare(a, b), direction=GT  nan = pred[] compare(a, a), direction=NE
+  first = pred[] or(more, nan)  equal = pred[] compare(a, b), direction=EQ
+  before = pred[] compare(i, j), direction=LT  tie = pred[] and(equal, before)
+  stays = pred[] or(first, tie)  best = f32[] select(first, a, b)
+  place = s32[] select(stays, i, j)  ROOT r = (f32[], s32[]) tuple(best, place) }
+ENTRY e { x = f32[9,80] parameter(0)  n = s32[9,80] iota(), iota_dimension=0
+  low = f32[] constant(-inf)  z = s32[] constant(0)
+  ROOT r = (f32[80], s32[80]) reduce(x, n, low, z), dimensions={0}, to_apply=argmax }"""
+LAST = """last { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] copy(b) }
+ENTRY e { x = f32[8,80] parameter(0)  low = f32[] constant(-inf)
+  ROOT r = f32[80] reduce(x, low), dimensions={0}, to_apply=last }"""
+
+
+def test_the_first_of_equal_elements_is_found(is_far: bool) -> None:
+    x = np.random.default_rng(0).integers(0, 2, (9, 80)).astype(np.float32)
+    built = check(ARGMAX, x, target=HOST)
+    assert any("let kept" in to_text(kernel) for kernel in built.program.kernels)
+
+
+def test_the_order_of_rows_stays_where_it_may_count(is_far: bool) -> None:
+    check(LAST, np.arange(640, dtype=np.float32).reshape(8, 80), target=HOST)
 
 
 @pytest.mark.parametrize("init", ["-inf", "inf", "nan", "-0"])
