@@ -32,8 +32,8 @@ class Prefetch:
 
 def prefetches(loop: For, written: Container[Buffer]) -> Iterator[Prefetch]:
     """For a loop around one over lanes, which reads dense arrays that no cache keeps, in order, and
-    writes nothing but local variables. Readers at several places at once do better without; and
-    what the kernel has `written` itself is near.
+    writes nothing but local variables. Readers at several places at once ask for less each, so that
+    what they ask for stays; what the kernel has `written` itself is near.
     """
     inner = [s for s in loop.body if isinstance(s, For)]
     if len(inner) != 1 or inner[0].kind is not LoopKind.VECTOR:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ccodegen.loop.ir import (
@@ -159,6 +159,23 @@ def vector_kind(extent: int) -> LoopKind:
     """The kind of a loop whose turns are independent. Compilers unroll a short one before they look
     for vectors, if it is not said that its turns are lanes."""
     return LoopKind.LANES if 4 <= extent <= MOST_UNROLLED else LoopKind.VECTOR
+
+
+def in_blocks(
+    builder: Builder,
+    extent: int,
+    size: int,
+    hint: str,
+    emit: Callable[[Expr, int], None],
+    kind: LoopKind = LoopKind.SERIAL,
+) -> None:
+    """A loop over `extent` turns, `size` at a time: emit(first, count) for a block of them, and for
+    the fewer that are left over."""
+    if extent >= size:
+        with builder.loop(extent // size, hint, kind) as number:
+            emit(apply("multiply", number, index(size)), size)
+    if extent % size:
+        emit(index(extent - extent % size), extent % size)
 
 
 def index(value: int) -> Const:

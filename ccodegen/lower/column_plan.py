@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 
-from ccodegen.loop.builder import apply, index
+from ccodegen.loop.builder import apply, in_blocks, index
 from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.column_accumulators import Accumulators, accumulators_of
@@ -48,16 +49,16 @@ def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
     *outer, columns = (first.dimensions[d] for d in first.kept)
     widest = max(t.bytes for r in reductions for t in r.types)
     vector = work.job.target.machine.vector_elements(widest)
+    piece = _VECTORS_OF_A_PIECE * vector if _is_far(first) else 0
     vectors = -(-columns // vector)
     blocks = -(-vectors // _most_vectors(reductions))
     block = min(-(-vectors // blocks) * vector, columns)
     with work.builder.loops(outer, "i", LoopKind.PARALLEL) as before:
-        with work.builder.loop(columns // block, "block", LoopKind.PARALLEL) as number:
-            start = apply("multiply", number, index(block))
-            _Block(work, before, start, block).compute(reductions)
-        if columns % block:
-            rest = columns % block
-            _Block(work, before, index(columns - rest), rest).compute(reductions)
+
+        def compute(start: Expr, width: int) -> None:
+            _Block(work, before, start, width, piece).compute(reductions)
+
+        in_blocks(work.builder, columns, block, "block", compute, LoopKind.PARALLEL)
 
 
 def _most_vectors(reductions: tuple[Reduction, ...]) -> int:
@@ -68,20 +69,17 @@ def _most_vectors(reductions: tuple[Reduction, ...]) -> int:
     return max(1, _VECTORS_OF_ACCUMULATORS // count)
 
 
-def _vector(work: Work, first: Reduction) -> int:
-    return work.job.target.machine.vector_elements(first.types[0].bytes)
-
-
 def _is_far(first: Reduction) -> bool:
     return math.prod(first.dimensions) * first.types[0].bytes >= FAR
 
 
 class _Block:
-    """`width` columns from `start` on, at an index `before` them."""
+    """`width` columns from `start` on, at an index `before` them. Of far ones a row is taken in
+    pieces of `piece` columns, for the next of which the processor is asked; else it is 0."""
 
-    def __init__(self, work: Work, before: Index, start: Expr, width: int) -> None:
+    def __init__(self, work: Work, before: Index, start: Expr, width: int, piece: int) -> None:
         self._work, self._builder = work, work.builder
-        self._before, self._start, self._width = before, start, width
+        self._before, self._start, self._width, self._piece = before, start, width, piece
 
     def compute(self, reductions: tuple[Reduction, ...]) -> None:
         """The reduces, those together that need nothing of each other, then the outputs."""
@@ -106,7 +104,7 @@ class _Block:
         together = most if few and extent >= most else 1
         groups = extent // together
         free = not work.job.strict and all(map(has_any_order, found))
-        apart = groups if free and _is_far(first) else 1
+        apart = groups if free and self._piece else 1
         with builder.loops(outer, "r") as turns:
             with builder.loop(groups, "r") as r:
                 base = r if apart > 1 else apply("multiply", r, index(together))
@@ -118,16 +116,8 @@ class _Block:
             self._remember(reduction, accumulators.finish())
 
     def _take(self, kept: Sequence[tuple[Reduction, Accumulators]], rows: Sequence[Index]) -> None:
-        """Some rows, in pieces of which the processor is asked for the next ones where they are
-        far."""
-        first = kept[0][0]
-        piece = _VECTORS_OF_A_PIECE * _vector(self._work, first)
-        pieces = self._width // piece if _is_far(first) else 0
-        if pieces:
-            with self._builder.loop(pieces, "piece") as number:
-                self._take_columns(kept, rows, apply("multiply", number, index(piece)), piece)
-        if pieces * piece < self._width:
-            self._take_columns(kept, rows, index(pieces * piece), self._width - pieces * piece)
+        take = partial(self._take_columns, kept, rows)
+        in_blocks(self._builder, self._width, self._piece or self._width, "piece", take)
 
     def _take_columns(
         self,

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeAlias
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.builder import apply, index
+from ccodegen.loop.builder import apply, in_blocks, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import linearize
 from ccodegen.lower.lanes import fold_into, join_lanes
@@ -78,7 +78,7 @@ def _add_rows(product: Product, batch: Index, rows: list[Index]) -> None:
             return [(batch, row, (*before, at)) for row in rows]
 
         lanes = _Lanes(product, places, left_is_one=True)
-        _in_blocks(lanes, columns, _block_width(product, len(rows)))
+        _columns_in_blocks(lanes, columns, _block_width(product, len(rows)))
 
 
 def contract_in_batch(product: Product) -> None:
@@ -92,7 +92,7 @@ def contract_in_batch(product: Product) -> None:
         work.builder.loops(shape.columns, "col", LoopKind.PARALLEL) as column,
     ):
         lanes = _Lanes(product, lambda at: [((*before, at), row, column)], left_is_one=False)
-        _in_blocks(lanes, count, _VECTORS_PER_BLOCK * _vector_elements(product))
+        _columns_in_blocks(lanes, count, _VECTORS_PER_BLOCK * _vector_elements(product))
 
 
 def _block_width(product: Product, height: int) -> int:
@@ -117,13 +117,10 @@ class _Lanes:
     left_is_one: bool
 
 
-def _in_blocks(lanes: _Lanes, count: int, most: int) -> None:
-    builder = lanes.product.work.builder
+def _columns_in_blocks(lanes: _Lanes, count: int, most: int) -> None:
     width = count if _is_short(lanes) else min(count, most)
-    with builder.loop(count // width, "block", LoopKind.PARALLEL) as number:
-        _block(lanes, apply("multiply", number, index(width)), width)
-    if count % width:
-        _block(lanes, index(count - count % width), count % width)
+    builder = lanes.product.work.builder
+    in_blocks(builder, count, width, "block", partial(_block, lanes), LoopKind.PARALLEL)
 
 
 def _block(lanes: _Lanes, start: Expr, width: int) -> None:
@@ -215,12 +212,8 @@ def contract_in_lanes(product: Product) -> None:
         with builder.loop(lanes, "l", LoopKind.VECTOR) as lane:
             builder.store(sums, (lane,), product.zero)
         with builder.loops(outer, "k") as before:
-            with builder.loop(extent // lanes, "k") as block:
-                base = apply("multiply", block, index(lanes))
-                _add_lanes(product, (batch, row, column, before), (base, lanes), sums)
-            if extent % lanes:
-                rest = index(extent - extent % lanes), extent % lanes
-                _add_lanes(product, (batch, row, column, before), rest, sums)
+            add = partial(_add_lanes, product, (batch, row, column, before), sums)
+            in_blocks(builder, extent, lanes, "k", add)
         total = builder.let(join_lanes(builder, sums, partial(apply, "add")), "sum")
         product.finish(batch, row, column, total)
 
@@ -228,11 +221,11 @@ def contract_in_lanes(product: Product) -> None:
 def _add_lanes(
     product: Product,
     place: tuple[Index, Index, Index, Index],
-    span: tuple[Expr, int],
     sums: Buffer,
+    base: Expr,
+    count: int,
 ) -> None:
     batch, row, column, before = place
-    base, count = span
     with product.work.builder.loop(count, "l", LoopKind.VECTOR) as lane:
         depth = (*before, apply("add", base, lane))
         left = product.lhs(batch, row, depth)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import Builder, apply, index, vector_kind
+from ccodegen.loop.builder import Builder, apply, in_blocks, vector_kind
 from ccodegen.loop.ir import Expr, Index, LoopKind
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.elements import Elements, call
@@ -85,10 +86,7 @@ def reduce_in_lanes(
                 accumulator.take(lane, value)
 
     with builder.loops(outer, "r") as turns:
-        with builder.loop(extent // lanes, "r") as block:
-            accumulate(turns, apply("multiply", block, index(lanes)), lanes)
-        if extent % lanes:
-            accumulate(turns, index(extent - extent % lanes), extent % lanes)
+        in_blocks(builder, extent, lanes, "r", partial(accumulate, turns))
     return tuple(
         builder.let(with_initial(elements, r, accumulator.joined()), r.instruction.name)
         for r, accumulator in zip(reductions, accumulators, strict=True)

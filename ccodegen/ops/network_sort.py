@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
-from ccodegen.loop.builder import Builder, apply, compare, index
+from ccodegen.loop.builder import Builder, apply, compare, in_blocks, index
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
 from ccodegen.ops.line_sorter import Key, Values
 from ccodegen.support.element_type import ElementType
@@ -38,10 +39,7 @@ class NetworkSort:
         """All lines; those along the last of these dimensions side by side."""
         b, (*outer, count) = self.builder, lines
         with b.loops(outer, "line", LoopKind.PARALLEL) as before:
-            with b.loop(count // _LANES, "block", LoopKind.PARALLEL) as block:
-                self._sort(before, apply("multiply", block, index(_LANES)), _LANES)
-            if count % _LANES:
-                self._sort(before, index(count - count % _LANES), count % _LANES)
+            in_blocks(b, count, _LANES, "block", partial(self._sort, before), LoopKind.PARALLEL)
 
     def _sort(self, before: Index, first: Expr, count: int) -> None:
         """So many lines."""

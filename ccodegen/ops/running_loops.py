@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ccodegen.hlo.ir import Computation
-from ccodegen.loop.builder import Builder, apply, index, vector_kind
+from ccodegen.loop.builder import Builder, apply, in_blocks, index, vector_kind
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, LoopKind
 from ccodegen.ops import fold
 from ccodegen.ops.lowering import NestScope
@@ -95,12 +96,9 @@ class _Loops:
         """Lines side by side, in blocks of so many at most, each with an accumulator of its own."""
         builder = self.builder
         *outer, width = self.others
-        block = min(width, most)
         with builder.loops(outer, "i", LoopKind.PARALLEL) as line:
-            with builder.loop(width // block, "b", LoopKind.PARALLEL) as number:
-                self._write_block(line, apply("multiply", number, index(block)), block)
-            if width % block:
-                self._write_block(line, index(width - width % block), width % block)
+            write = partial(self._write_block, line)
+            in_blocks(builder, width, min(width, most), "b", write, LoopKind.PARALLEL)
 
     def _write_block(self, line: Index, start: Expr, count: int) -> None:
         """So many lines from this one on."""

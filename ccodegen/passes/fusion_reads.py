@@ -37,8 +37,7 @@ def elementwise_cone(values: Sequence[Instruction], size: int) -> set[Instructio
 def is_far_columns(reduce: Instruction) -> bool:
     """Whether it keeps the last dimension of an array that no cache keeps: what reads the array
     again in the same kernel reads it from memory, in pieces."""
-    read = reduce.operands[0].array_shape
-    return rows_of(reduce).keeps_last and read.size * read.element_type.bytes >= FAR
+    return rows_of(reduce).keeps_last and reduce.operands[0].array_shape.bytes >= FAR
 
 
 def is_free(instruction: Instruction) -> bool:

@@ -98,8 +98,7 @@ def _split_with_rest(
 
 def _is_long(instruction: Instruction, attributes: Reduce) -> bool:
     """Whether it reads an array that is far, and gives few elements."""
-    shape = instruction.operands[0].array_shape
-    is_far = shape.size * shape.element_type.bytes >= FAR
+    is_far = instruction.operands[0].array_shape.bytes >= FAR
     return is_static(instruction) and is_far and _shared(instruction, attributes) < _ENOUGH
 
 
@@ -117,6 +116,7 @@ def _keeps_last(instruction: Instruction, attributes: Reduce) -> bool:
 
 
 def _most_parts(instruction: Instruction, attributes: Reduce) -> int:
+    """More have results too large to be written and read again at little cost."""
     if not _keeps_last(instruction, attributes):
         return _MOST_PARTS
     dimensions = instruction.operands[0].array_shape.dimensions

@@ -13,6 +13,7 @@ from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops import running_fold
 from ccodegen.ops.build import derived
 from ccodegen.ops.reduce_window import ReduceWindow
+from ccodegen.ops.shape_checks import window_dimensions
 from ccodegen.passes.constants import uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.simple_reduce import operator_of
@@ -43,14 +44,16 @@ def _split(instruction: Instruction, strict: bool) -> Instruction:
     if not isinstance(attributes, ReduceWindow) or len(instruction.operands) != 2:
         return instruction
     found = operator_of(instruction, attributes.to_apply)
-    parts = found and _parts(instruction, attributes, *found, strict)
-    if not found or not parts:
+    if found is None:
+        return instruction
+    operator, element_type = found
+    parts = _parts(instruction, attributes, operator, element_type, strict)
+    if parts is None:
         return instruction
     value, initial = instruction.operands
     first, second = (replace(attributes, window=Window(tuple(part))) for part in parts)
-    shape = value.array_shape.with_dimensions(_output_sizes(parts[0], value))
+    shape = value.array_shape.with_dimensions(_output_sizes(first, value))
     inner = derived(instruction, "reduce-window", shape, (value, initial), first)
-    operator, element_type = found
     gain = 1 if operator in _IDEMPOTENT and element_type.is_float else _GAIN_OF_CHEAP
     work = _work(attributes, value)
     if not work or gain * (_work(first, value) + _work(second, inner)) > work:
@@ -93,13 +96,14 @@ def _in_steps(dimensions: _Dimensions, place: int) -> tuple[_Dimensions, _Dimens
     whole = dimensions[place]
     if whole.size <= _SHORT:
         return None
-    cuts = [
-        (size * whole.stride + (whole.size - size) // step + 1, size, step)
-        for size in range(2, whole.size)
-        for step in range(1, size + 1)
-        if (whole.size - size) % step == 0
-    ]
-    _, size, step = min(cuts)
+    best = whole.size * whole.stride + 1, 0, 0
+    for size in range(2, whole.size):
+        if size * whole.stride >= best[0]:
+            break
+        rest = whole.size - size
+        step = next(n for n in range(size, 0, -1) if rest % n == 0)
+        best = min(best, (size * whole.stride + rest // step + 1, size, step))
+    _, size, step = best
     count = (whole.size - size) // step + 1
     first, second = list(dimensions), [WindowDimension()] * len(dimensions)
     first[place] = replace(whole, size=size, stride=1)
@@ -108,12 +112,11 @@ def _in_steps(dimensions: _Dimensions, place: int) -> tuple[_Dimensions, _Dimens
     return first, second
 
 
-def _output_sizes(dimensions: _Dimensions, value: Instruction) -> tuple[int, ...]:
-    sizes = value.array_shape.dimensions
-    return tuple(d.output_size(n) for d, n in zip(dimensions, sizes, strict=True))
+def _output_sizes(attributes: ReduceWindow, value: Instruction) -> tuple[int, ...]:
+    return window_dimensions("reduce-window", attributes.window, value.array_shape.dimensions)
 
 
 def _work(attributes: ReduceWindow, value: Instruction) -> int:
     """How many elements are combined."""
-    dimensions = attributes.window.dimensions
-    return math.prod(_output_sizes(dimensions, value)) * math.prod(d.size for d in dimensions)
+    elements = math.prod(d.size for d in attributes.window.dimensions)
+    return math.prod(_output_sizes(attributes, value)) * elements
