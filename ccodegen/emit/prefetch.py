@@ -8,6 +8,7 @@ comes between the rows, or elements that straddle lines of the cache, stops them
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ from ccodegen.loop.rebuild import expressions, statements, written_buffers
 
 _DISTANCE = 1 << 14  # bytes: some pages, half of a small cache
 _DISTANCE_OF_SEVERAL = 1 << 13  # of readers at several places, together
+# Around a loop that reads so many bytes, one that leaps by so many times what is read.
+_MOST_OF_A_TURN = 1 << 15
+_LEAP = 1.75
 
 
 @dataclass(frozen=True)
@@ -30,10 +34,11 @@ class Prefetch:
     count: int
 
 
-def prefetches(loop: For, written: Container[Buffer]) -> Iterator[Prefetch]:
+def prefetches(loop: For, around: For | None, written: Container[Buffer]) -> Iterator[Prefetch]:
     """For a loop around one over lanes, which reads dense arrays that no cache keeps, in order, and
     writes nothing but local variables. Readers at several places at once ask for less each, so that
-    what they ask for stays; what the kernel has `written` itself is near.
+    what they ask for stays; what the kernel has `written` itself is near. Where the loop `around`
+    it leaps between its turns, as from row to row of a few columns, whole turns are gone ahead.
     """
     inner = [s for s in loop.body if isinstance(s, For)]
     if len(inner) != 1 or inner[0].kind is not LoopKind.VECTOR:
@@ -53,5 +58,10 @@ def prefetches(loop: For, written: Container[Buffer]) -> Iterator[Prefetch]:
                 readers.append((load.buffer, first))
     distance = _DISTANCE if len(readers) < 2 else _DISTANCE_OF_SEVERAL // len(readers)
     for buffer, first in readers:
-        ahead = first + distance // buffer.type.bytes
-        yield Prefetch(buffer, ahead.expr, first.terms[loop.var])
+        count, ahead = first.terms[loop.var], distance // buffer.type.bytes
+        if around and isinstance(loop.extent, int):
+            turn = first.terms.get(around.var, 0)
+            read = count * loop.extent * len(readers)
+            if read * buffer.type.bytes <= _MOST_OF_A_TURN and turn >= read * _LEAP:
+                ahead = turn * math.ceil(ahead / turn)
+        yield Prefetch(buffer, (first + ahead).expr, count)

@@ -53,7 +53,7 @@ class StatementPrinter:
         self.written = written
         self.expressions = ExpressionPrinter(self.name, headers)
         self.guarded = replace(self.expressions, guarded=True)
-        self._is_short = False
+        self._around: For | None = None
 
     def name(self, thing: Var | Buffer) -> str:
         return self.names.name(thing, thing.name, "v" if isinstance(thing, Var) else "buffer")
@@ -109,20 +109,21 @@ class StatementPrinter:
         """The turns of a loop from `first` to before `end`."""
         var = self.name(loop.var)
         head = f"for (ptrdiff_t {var} = {first}; {var} < {end}; ++{var}) {{"
-        around, self._is_short = self._is_short, _is_short(loop)
-        lines = [*self.prefetches(loop), *self.block(loop.body)]
-        self._is_short = around
+        ahead = self.prefetches(loop, self._around)
+        around, self._around = self._around, loop
+        lines = [*ahead, *self.block(loop.body)]
+        self._around = around
         return [*hint(loop), head, *indented(lines), "}"]
 
-    def prefetches(self, loop: For) -> Iterator[str]:
-        for found in prefetches(loop, self.written):
+    def prefetches(self, loop: For, around: For | None) -> Iterator[str]:
+        for found in prefetches(loop, around, self.written):
             first = self.expressions.text(found.first)
             yield f"CCG_PREFETCH({self.address(found.buffer)}, {first}, {found.count});"
 
     def _reader(self, value: Expr, may_guard: bool = False) -> ExpressionPrinter:
         """What prints a value: what is read on a condition is guarded where loops around it may be
         vectorised, next to a loop over lanes or in a loop that is unrolled."""
-        may_guard = may_guard or self._is_short
+        may_guard = may_guard or _is_short(self._around)
         return self.guarded if may_guard and _reads_if(value) else self.expressions
 
     def branch(self, branch: If) -> list[str]:
@@ -183,9 +184,10 @@ def _sums(loop: For, buffers: Sequence[Buffer]) -> list[Buffer]:
     return [b for b in arrays if b in written and b in read]
 
 
-def _is_short(loop: For) -> bool:
+def _is_short(loop: For | None) -> bool:
     """Whether compilers unroll the loop and then see those around it as the innermost."""
-    return isinstance(loop.extent, int) and loop.extent <= MOST_UNROLLED
+    extent = loop and loop.extent
+    return isinstance(extent, int) and extent <= MOST_UNROLLED
 
 
 def _reads_if(value: Expr) -> bool:

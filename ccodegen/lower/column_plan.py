@@ -24,6 +24,7 @@ from ccodegen.lower.reduction import Reduction, accumulator_count, has_any_order
 
 _VECTORS_OF_ACCUMULATORS = 64
 _MOST_FAR_VECTORS = 256  # of columns; one accumulator takes half of a small cache
+_MOST_ORDERED_VECTORS = 128  # of far columns where only columns are shared by threads
 _VECTORS_OF_FAR_ACCUMULATORS = 1024
 _VECTORS_OF_A_PIECE = 4
 # In a fusion of more, the code of one row is long enough.
@@ -51,7 +52,7 @@ def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
     vector = work.job.target.machine.vector_elements(widest)
     piece = _VECTORS_OF_A_PIECE * vector if _is_far(first) else 0
     vectors = -(-columns // vector)
-    blocks = -(-vectors // _most_vectors(reductions))
+    blocks = -(-vectors // _most_vectors(work, reductions))
     block = min(-(-vectors // blocks) * vector, columns)
     with work.builder.loops(outer, "i", LoopKind.PARALLEL) as before:
 
@@ -61,16 +62,22 @@ def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
         in_blocks(work.builder, columns, block, "block", compute, LoopKind.PARALLEL)
 
 
-def _most_vectors(reductions: tuple[Reduction, ...]) -> int:
+def _most_vectors(work: Work, reductions: tuple[Reduction, ...]) -> int:
     """Of columns in a block."""
     count = sum(map(accumulator_count, reductions))
     if _is_far(reductions[0]):
-        return max(1, min(_MOST_FAR_VECTORS, _VECTORS_OF_FAR_ACCUMULATORS // count))
+        most = _MOST_FAR_VECTORS if _is_free(work, reductions) else _MOST_ORDERED_VECTORS
+        return max(1, min(most, _VECTORS_OF_FAR_ACCUMULATORS // count))
     return max(1, _VECTORS_OF_ACCUMULATORS // count)
 
 
 def _is_far(first: Reduction) -> bool:
     return math.prod(first.dimensions) * first.types[0].bytes >= FAR
+
+
+def _is_free(work: Work, reductions: tuple[Reduction, ...]) -> bool:
+    """Whether rows may be taken in any order."""
+    return not work.job.strict and all(map(has_any_order, reductions))
 
 
 class _Block:
@@ -103,8 +110,7 @@ class _Block:
         most = min(accumulators.most_rows() for _, accumulators in kept)
         together = most if few and extent >= most else 1
         groups = extent // together
-        free = not work.job.strict and all(map(has_any_order, found))
-        apart = groups if free and self._piece else 1
+        apart = groups if self._piece and _is_free(work, found) else 1
         with builder.loops(outer, "r") as turns:
             with builder.loop(groups, "r") as r:
                 base = r if apart > 1 else apply("multiply", r, index(together))

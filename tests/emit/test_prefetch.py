@@ -34,7 +34,7 @@ def reader(buffer: Buffer, step: int = 64, keeper: Buffer | None = None) -> For:
 
 
 def test_what_is_read_some_pages_ahead() -> None:
-    (found,) = prefetches(reader(FAR), ())
+    (found,) = prefetches(reader(FAR), None, ())
     assert found.buffer is FAR
     assert affine(found.first) == Affine({Var("r"): 64}, 3 + 4096)
     assert found.count == 64
@@ -51,7 +51,27 @@ def test_what_is_read_some_pages_ahead() -> None:
     ],
 )
 def test_what_asks_for_nothing(loop: For) -> None:
-    assert not list(prefetches(loop, (WRITTEN,)))
+    assert not list(prefetches(loop, None, (WRITTEN,)))
+
+
+@pytest.mark.parametrize(
+    ("row", "ahead"),
+    [(32 * 64, 4096), (32 * 64 + 63, 4096), (4096, 4096), (4000, 8000), (20000, 20000)],
+)
+def test_rows_of_which_a_part_is_read_are_gone_ahead_whole(row: int, ahead: int) -> None:
+    """x[i, 3 : 3 + 2048] of rows that are so long"""
+    builder = Builder()
+    with builder.loop(16, "i") as i, builder.loop(32, "r") as r:
+        sums = Buffer("sums", F32, (64,))
+        with builder.loop(64, "l", LoopKind.VECTOR) as lane:
+            place = Affine({i: row, r: 64, lane: 1}, 3).expr
+            builder.store(sums, (lane,), builder.load(FAR, (place,)))
+    (around,) = builder.statements
+    assert isinstance(around, For)
+    (loop,) = around.body
+    assert isinstance(loop, For)
+    (found,) = prefetches(loop, around, ())
+    assert affine(found.first) == Affine({around.var: row, loop.var: 64}, 3 + ahead)
 
 
 def test_rows_from_memory() -> None:

@@ -28,6 +28,7 @@ def is_far(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> b
         monkeypatch.setattr(column_plan, "FAR", 1)
         monkeypatch.setattr(fusion_reads, "FAR", 1)
         monkeypatch.setattr(column_plan, "_MOST_FAR_VECTORS", 6)
+        monkeypatch.setattr(column_plan, "_MOST_ORDERED_VECTORS", 3)
     return bool(request.param)
 
 
