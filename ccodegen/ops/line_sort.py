@@ -22,7 +22,7 @@ _MOST_SIDE_BY_SIDE = 16  # elements of a line: the work grows with the square
 _MOST_BITS = 64
 _MOST_WIDTH = 12
 _MOST_ELEMENTS = 2**31
-_SLICES = 4  # of a line for each thread, as some cores are slower
+_SLICES = 2  # of a line for each thread, as some cores are slower
 _CACHE_LINES = 512  # that a first-level cache surely has room for beside other data
 
 # Nanoseconds, measured where vectors are 64 bytes.
@@ -37,7 +37,7 @@ _MOVED = 1.0  # an element's value to the place of its digit
 _LEAST_SHARED = 200_000.0  # of a line that threads share
 _MISSED = 2.0  # where no cache near by has a line for that place
 _MISSED_NEAR = 0.15  # where one has
-_NEAR = 1 << 18  # values of all lines for which that is so
+_NEAR = 1 << 22  # bytes of a line, of all its values, for which that is so
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def line_sorter(
     memory_is_scarce = scope.target.memory.ram > 0
     if order.key is None or not fits or memory_is_scarce:
         return merge
-    radix = best_radix(n, len(types), order.bits)
-    costs = merge_cost(n), rank_cost(n, order.bits), radix_cost(radix, n, len(types))
+    radix = best_radix(n, types, order.bits)
+    costs = merge_cost(n), rank_cost(n, order.bits), radix_cost(radix, n, types)
     prices = dict(zip(_SORTS, costs, strict=True))
     told = ", ".join(f"{cost / 1e3:.2g} µs by {name}" for name, cost in prices.items())
     decided(f"sort of {n} elements", f"by {min(prices, key=prices.__getitem__)}", told)
@@ -112,8 +112,8 @@ def line_sorter(
 
 
 def _radix_sorter(scope: NestScope, line: KeyedLine) -> LineSorter:
-    threads = scope.target.machine.threads
-    if threads == 1 or radix_cost(line.radix, line.n, len(line.buffers)) < _LEAST_SHARED:
+    threads, types = scope.target.machine.threads, [b.type for b in line.buffers]
+    if threads == 1 or radix_cost(line.radix, line.n, types) < _LEAST_SHARED:
         return RadixSorter(scope, line)
     return SlicedRadixSorter(scope, line, _SLICES * threads)
 
@@ -128,14 +128,15 @@ def rank_cost(n: int, bits: int) -> float:
     return _RANKING + (_RANKED + _COMPARED * words * n) * n
 
 
-def radix_cost(radix: Radix, n: int, operands: int) -> float:
+def radix_cost(radix: Radix, n: int, types: Sequence[ElementType]) -> float:
+    operands, line_bytes = len(types), n * sum(t.bytes for t in types)
     misses = max(0.0, 1 - _CACHE_LINES / (operands * radix.counters))
-    missed = _MISSED_NEAR if n * operands <= _NEAR else _MISSED
+    missed = _MISSED_NEAR if line_bytes <= _NEAR else _MISSED
     element = _COUNTED + operands * (_MOVED + misses * missed)
     return radix.passes * (_PASS + _COUNTER * radix.counters + element * n)
 
 
-def best_radix(n: int, operands: int, bits: int) -> Radix:
+def best_radix(n: int, types: Sequence[ElementType], bits: int) -> Radix:
     choices = (Radix(bits, passes) for passes in range(1, bits + 1))
     narrow = (r for r in choices if r.width <= _MOST_WIDTH)
-    return min(narrow, key=lambda r: radix_cost(r, n, operands))
+    return min(narrow, key=lambda r: radix_cost(r, n, types))

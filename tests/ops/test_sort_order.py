@@ -267,4 +267,7 @@ def test_the_cheapest_sort_is_taken():
     assert sorter_of(1, 32) is MergeSorter
     assert sorter_of(1000, 0) is MergeSorter and sorter_of(1000, 65) is MergeSorter
     assert sorter_of(1000, 32, target="cortex-m4") is MergeSorter
-    assert [best_radix(10**6, 1, bits).passes for bits in (1, 8, 16, 32, 64)] == [1, 1, 2, 4, 8]
+    types = {8: ElementType.U8, 32: ElementType.F32, 64: ElementType.F64}
+    lengths = 10**5, 10**6, 10**7
+    passes = [[best_radix(n, [types[bits]], bits).passes for bits in types] for n in lengths]
+    assert passes == [[1, 3, 6], [1, 3, 8], [1, 4, 8]]
