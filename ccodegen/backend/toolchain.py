@@ -20,7 +20,7 @@ from ccodegen.support.runtime_c import added_headers
 from ccodegen.target import Target
 
 _SHOWN_LINES = 20
-_LIGHT = "-O1"  # for code that runs once over little data: half the time of -O3 to compile
+_LIGHT = "-Og"  # for code that runs once over little data: half the time of -O3 to compile
 # Of gcc: two that take an eighth of its time for no better code, and the assembler starts with it;
 # and loops with selects stay without branches, which else no vectors are made of.
 _FLAGS_OF_GCC = (
