@@ -40,6 +40,6 @@ class ComputedPart:
             if isinstance(value.attributes, Broadcast):
                 places = value.attributes.dimensions
                 (operand,) = value.operands
-                part = slice_of(value, operand, [ranges[d] for d in places])
+                part = slice_of(operand, operand, [ranges[d] for d in places])
                 return broadcast(value, part, sizes, places)
         return slice_of(value, value, ranges)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ccodegen.hlo import opdef
-from ccodegen.hlo.attributes import NO_ATTRIBUTES, SliceDimension
+from ccodegen.hlo.attributes import NO_ATTRIBUTES
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
-from ccodegen.hlo.shape import ArrayShape
-from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.build import broadcast, derived, is_static, reshape, slice_of
+from ccodegen.ops.build import broadcast, derived, is_static, reshape
 from ccodegen.ops.fold import operator_name
-from ccodegen.ops.movement import Broadcast, Concatenate
+from ccodegen.ops.movement import Concatenate
 from ccodegen.ops.reduce import Reduce
+from ccodegen.passes.computed_part import ComputedPart
 from ccodegen.passes.context import PassContext
 
 _WIDEST = 4
 _LEAST_ELEMENTS = 16
-_DEEPEST = 32
 
 
 def unzip_narrow(module: Module, context: PassContext) -> Module:
@@ -92,45 +88,10 @@ class _Columns:
     """Elements of the last dimension as arrays of the other ones, each made once."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[Instruction, int], Instruction] = {}
+        self._parts: dict[tuple[int, int], ComputedPart] = {}
 
-    def of(self, value: Instruction, number: int, depth: int = 0) -> Instruction:
-        key = value, number
-        if key not in self._made:
-            self._made[key] = self._make(value, number, depth)
-        return self._made[key]
-
-    def _make(self, value: Instruction, number: int, depth: int) -> Instruction:
-        if depth < _DEEPEST and is_static(value) and not value.control_predecessors:
-            if opdef.get(value.op).elementwise:
-                return self._elementwise(value, number, depth + 1)
-            if isinstance(value.attributes, Broadcast):
-                return self._broadcast(value, number, depth + 1)
-        return _sliced(value, number)
-
-    def _elementwise(self, value: Instruction, number: int, depth: int) -> Instruction:
-        operands = tuple(
-            self.of(o, number, depth) if o.array_shape.rank else o for o in value.operands
-        )
-        return replace(value, operands=operands, shape=_without_last(value.array_shape))
-
-    def _broadcast(self, value: Instruction, number: int, depth: int) -> Instruction:
-        (operand,) = value.operands
-        *rest, width = value.array_shape.dimensions
-        places = attributes_of(value, Broadcast).dimensions
-        if len(rest) not in places:
-            return broadcast(value, operand, rest, places)
-        if places[-1] != len(rest) or operand.array_shape.dimensions[-1] != width:
-            return _sliced(value, number)
-        return broadcast(value, self.of(operand, number, depth), rest, places[:-1])
-
-
-def _sliced(value: Instruction, number: int) -> Instruction:
-    *rest, _ = value.array_shape.dimensions
-    slices = [SliceDimension(0, size, 1) for size in rest]
-    part = slice_of(value, value, [*slices, SliceDimension(number, number + 1, 1)])
-    return reshape(value, part, rest)
-
-
-def _without_last(shape: ArrayShape) -> ArrayShape:
-    return shape.with_dimensions(shape.dimensions[:-1])
+    def of(self, value: Instruction, number: int) -> Instruction:
+        *rest, _ = value.array_shape.dimensions
+        last = len(rest)
+        part = self._parts.setdefault((last, number), ComputedPart(last, number, number + 1))
+        return reshape(value, part.of(value), rest)

@@ -48,12 +48,14 @@ def test_a_reduce_beside_it_becomes_several() -> None:
         ),
         entry(
             "x = f32[40] parameter(0)  y = f32[2] parameter(1)\n"
-            "ya = f32[1] slice(y), slice={[0:1]}  yb = f32[] reshape(ya)\n"
-            "yc = f32[40] broadcast(yb), dimensions={}  m = f32[40] multiply(x, yc)\n"
-            "r0 = f32[] reduce(m, z), dimensions={0}, to_apply=add  s0 = f32[1] reshape(r0)\n"
-            "yd = f32[1] slice(y), slice={[1:2]}  ye = f32[] reshape(yd)\n"
-            "yf = f32[40] broadcast(ye), dimensions={}  n = f32[40] multiply(x, yf)\n"
-            "r1 = f32[] reduce(n, z), dimensions={0}, to_apply=add  s1 = f32[1] reshape(r1)\n"
+            "xa = f32[40,1] broadcast(x), dimensions={0}  ya = f32[1] slice(y), slice={[0:1]}\n"
+            "yc = f32[40,1] broadcast(ya), dimensions={1}  m = f32[40,1] multiply(xa, yc)\n"
+            "c0 = f32[40] reshape(m)\n"
+            "r0 = f32[] reduce(c0, z), dimensions={0}, to_apply=add  s0 = f32[1] reshape(r0)\n"
+            "xb = f32[40,1] broadcast(x), dimensions={0}  yb = f32[1] slice(y), slice={[1:2]}\n"
+            "yd = f32[40,1] broadcast(yb), dimensions={1}  n = f32[40,1] multiply(xb, yd)\n"
+            "c1 = f32[40] reshape(n)\n"
+            "r1 = f32[] reduce(c1, z), dimensions={0}, to_apply=add  s1 = f32[1] reshape(r1)\n"
             "ROOT r = f32[2] concatenate(s0, s1), dimensions={0}"
         ),
         unzip_narrow,
