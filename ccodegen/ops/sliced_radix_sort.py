@@ -5,8 +5,9 @@ have a lesser digit, and how many in the slices before have the same one, so tha
 their elements independently, and to the places that one thread would find.
 
 Long lines begin with the greatest digit. Elements that have the same one lie side by side then, and
-each such bucket is sorted by the lesser digits on its own, without counting before each pass. Where
-most are in one bucket, slices begin again with the least digit.
+each such bucket is sorted by the lesser digits on its own: without counting before each pass, and
+by one core, where two that are far from each other take long to exchange what they have moved.
+Where most are in one bucket, or buckets are small, slices go on with the least digit.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import NamedTuple
 
 from ccodegen.loop.builder import apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
@@ -24,8 +26,17 @@ from ccodegen.ops.radix_sort import BLOCK, KeyedLine, RadixSorter, Span, span_of
 from ccodegen.support.element_type import ElementType
 
 _U32 = ElementType.U32
-_ELEMENTS = 3  # of a bucket for each of its counters, that these are worth clearing
+_ELEMENTS = 2  # of a bucket for each of its counters, that these are worth clearing
+_LEAST_BUCKETS = 128  # so many of a line; floats whose sizes differ little have some more
 _LARGEST = 0.6  # of a line: the largest bucket, for which threads are not idle too long
+
+
+class _Digits(NamedTuple):
+    """Of a line: how many elements have the most frequent one, and how many digits there are, if
+    there may be buckets."""
+
+    largest: Expr
+    used: Expr
 
 
 class SlicedRadixSorter(RadixSorter):
@@ -37,24 +48,63 @@ class SlicedRadixSorter(RadixSorter):
         self._slices = -(-self._blocks_in_all // self._blocks_each)
         super().__init__(scope, line, self._slices)
         counters, self._last = line.radix.counters, line.radix.passes - 1
-        self._takes_buckets = self._last > 0 and line.n >= _ELEMENTS * counters * counters
+        least = _ELEMENTS * counters * _LEAST_BUCKETS
+        self._takes_buckets = self._last > 0 and line.n >= least
         if self._takes_buckets:
             self._starts = scope.scratch(_U32, (counters + 1,))
             self._bucket_counts = scope.scratch(_U32, (self._slices, self._last, counters))
 
     def sort(self, read: Read, write: Write, kept: int) -> None:
-        b, greatest = self._builder, index(self._last)
-        read_all = functools.partial(self._read_and_store, read)
+        b = self._builder
+        with b.loop(self._line.n, "i", LoopKind.PARALLEL) as i:
+            self._read_and_store(read, i)
+        side = b.variable(index(0), "side")
         if not self._takes_buckets:
-            self._sort_slices(read_all, write, kept)
+            with b.loop(self._radix.passes, "p") as p:
+                self._pass(p, side)
+            self._write_all(b.load(side), write, kept)
             return
-        self._count_pass(greatest, read_all)
-        limit = const(_U32, int(_LARGEST * self._line.n))
-        with b.when(compare("le", self._place_slices(), limit)):
-            self._move_pass(greatest, index(0), index(1))
-            self._sort_buckets(write, kept)
+        parted = b.variable(const(_U32, 0), "parted")
+        is_whole = compare("eq", b.load(parted), const(_U32, 0))
+        with b.loop(1 + self._radix.passes, "step") as step, b.when(is_whole):
+            is_first = compare("eq", step, index(0))
+            greatest = index(self._last)
+            p = b.let(apply("select", is_first, greatest, minus(step, 1)), "p")
+            self._pass(p, side, is_first, parted)
+        with b.when(is_whole):
+            self._write_all(b.load(side), write, kept)
         with b.otherwise():
-            self._sort_slices(functools.partial(self._load, index(0)), write, kept)
+            self._sort_buckets(write, kept)
+
+    def _pass(
+        self, p: Expr, side: Buffer, parts: Expr | None = None, parted: Buffer | None = None
+    ) -> None:
+        """By one digit, from the side where the elements lie to the other one; left out where all
+        have the same. If it `parts` the line, only where buckets pay, and that is remembered."""
+        b = self._builder
+        source = b.let(b.load(side), "from")
+        self._count_pass(p, source)
+        digits = self._place_slices()
+        pays = compare("lt", digits.largest, const(_U32, self._line.n))
+        if parts is not None:
+            pays = apply("select", parts, self._buckets_pay(digits), pays)
+        with b.when(pays):
+            target = b.let(minus(index(1), source), "to")
+            self._move_pass(p, source, target)
+            b.store(side, (), target)
+            if parts is not None and parted is not None:
+                b.store(parted, (), apply("convert", parts, type=_U32))
+
+    def _buckets_pay(self, digits: _Digits) -> Expr:
+        n, clearing = self._line.n, _ELEMENTS * self._radix.counters
+        even = compare("le", digits.largest, const(_U32, int(_LARGEST * n)))
+        few = compare("le", digits.used, const(_U32, n // max(1, clearing)))
+        return apply("and", even, few)
+
+    def _write_all(self, side: Expr, write: Write, kept: int) -> None:
+        end = self._builder.let(side, "end")
+        with self._builder.loop(kept, "i", LoopKind.PARALLEL) as i:
+            write(i, self._load(end, i))
 
     def _sort_buckets(self, write: Write, kept: int) -> None:
         """A slice takes the buckets that have their middle in it."""
@@ -88,25 +138,8 @@ class SlicedRadixSorter(RadixSorter):
         start = self._builder.load(self._starts, (digit,))
         return self._builder.let(apply("convert", start, type=INDEX), "start")
 
-    def _sort_slices(self, read: Read, write: Write, kept: int) -> None:
-        b = self._builder
-        self._count_pass(index(0), read)
-        side = b.variable(index(0), "side")
-        with b.loop(self._radix.passes, "p") as p:
-            source = b.let(b.load(side), "from")
-            with b.when(compare("lt", self._place_slices(), const(_U32, self._line.n))):
-                target = b.let(minus(index(1), source), "to")
-                self._move_pass(p, source, target)
-                b.store(side, (), target)
-            with b.when(less(p, self._last)):
-                following = b.let(b.load(side), "here")
-                self._count_pass(plus(p, 1), functools.partial(self._load, following))
-        end = b.let(b.load(side), "end")
-        with b.loop(kept, "i", LoopKind.PARALLEL) as i:
-            write(i, self._load(end, i))
-
-    def _count_pass(self, p: Expr, read: Read) -> None:
-        b = self._builder
+    def _count_pass(self, p: Expr, source: Expr) -> None:
+        b, read = self._builder, functools.partial(self._load, source)
         with self._slice() as (part, keys, here):
             with b.loop(self._radix.counters, "d", LoopKind.VECTOR) as d:
                 b.store(self._counts, (part, d), const(_U32, 0))
@@ -120,24 +153,26 @@ class SlicedRadixSorter(RadixSorter):
             self._find_digits(keys, p, block, functools.partial(self._load, source))
             self._move(self._counts, (part,), (source, target), keys, block)
 
-    def _place_slices(self) -> Expr:
-        """Counts become the places of the first element of each digit in each slice; of how many
-        elements the most frequent digit is."""
-        b = self._builder
-        total, largest = b.variable(const(_U32, 0), "total"), b.variable(const(_U32, 0), "largest")
+    def _place_slices(self) -> _Digits:
+        """Counts become the places of the first element of each digit in each slice."""
+        b, zero = self._builder, const(_U32, 0)
+        total, largest = b.variable(zero, "total"), b.variable(zero, "largest")
+        used = b.variable(zero, "used") if self._takes_buckets else None
         with b.loop(self._radix.counters, "d") as d:
             before = b.let(b.load(total), "before")
-            if self._takes_buckets:
-                b.store(self._starts, (d,), before)
             with b.loop(self._slices, "slice") as part:
                 count = b.let(b.load(self._counts, (part, d)), "count")
                 b.store(self._counts, (part, d), b.load(total))
                 b.store(total, (), apply("add", b.load(total), count))
-            own = apply("subtract", b.load(total), before)
+            own = b.let(apply("subtract", b.load(total), before), "own")
             b.store(largest, (), apply("maximum", b.load(largest), own))
-        if self._takes_buckets:
+            if used:
+                b.store(self._starts, (d,), before)
+                is_used = apply("convert", compare("ne", own, zero), type=_U32)
+                b.store(used, (), apply("add", b.load(used), is_used))
+        if used:
             b.store(self._starts, (index(self._radix.counters),), b.load(total))
-        return b.load(largest)
+        return _Digits(b.load(largest), b.load(used) if used else zero)
 
     @contextmanager
     def _slice(self) -> Iterator[tuple[Expr, Buffer, Span]]:
