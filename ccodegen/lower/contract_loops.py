@@ -48,10 +48,9 @@ def contract_in_columns(product: Product) -> None:
         builder.loops(shape.batch, "b", LoopKind.PARALLEL) as batch,
         builder.loops(outer, "row", LoopKind.PARALLEL) as above,
     ):
-        with builder.loop(rows // height, "row", LoopKind.PARALLEL) as number:
-            compute(batch, above, apply("multiply", number, index(height)), height)
-        if rows % height:
-            compute(batch, above, index(rows - rows % height), rows % height)
+        in_blocks(
+            builder, rows, height, "row", partial(compute, batch, above), LoopKind.PARALLEL
+        )
 
 
 def shares_columns(product: Product) -> bool:

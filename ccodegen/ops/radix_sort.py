@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, Index, LoopKind
 from ccodegen.ops.index import minus, plus, quotient, times
-from ccodegen.ops.line_sorter import Key, Read, Values, Write
+from ccodegen.ops.line_sorter import Key, Read, Values, Write, key_word
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
 
@@ -37,11 +37,6 @@ class Span:
 
 def span_of(first: Expr, end: Expr) -> Span:
     return Span(first, end, quotient(plus(minus(end, first), BLOCK - 1), BLOCK))
-
-
-def key_word(bits: int) -> ElementType:
-    """The type of keys of so many bits."""
-    return ElementType.U32 if bits <= 32 else ElementType.U64
 
 
 @dataclass(frozen=True)

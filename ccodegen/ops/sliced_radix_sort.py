@@ -13,7 +13,7 @@ Where most are in one bucket, or buckets are small, slices go on with the least 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import NamedTuple
 
@@ -61,41 +61,42 @@ class SlicedRadixSorter(RadixSorter):
         side = b.variable(index(0), "side")
         if not self._takes_buckets:
             with b.loop(self._radix.passes, "p") as p:
-                self._pass(p, side)
+                self._pass(p, side, self._differ)
             self._write_all(b.load(side), write, kept)
             return
         parted = b.variable(const(_U32, 0), "parted")
         is_whole = compare("eq", b.load(parted), const(_U32, 0))
         with b.loop(1 + self._radix.passes, "step") as step, b.when(is_whole):
             is_first = compare("eq", step, index(0))
-            greatest = index(self._last)
-            p = b.let(apply("select", is_first, greatest, minus(step, 1)), "p")
-            self._pass(p, side, is_first, parted)
+            p = b.let(apply("select", is_first, index(self._last), minus(step, 1)), "p")
+
+            def pays(digits: _Digits) -> Expr:
+                return apply("select", is_first, self._part_well(digits), self._differ(digits))
+
+            self._pass(p, side, pays)
+            moved = compare("ne", b.load(side), index(0))
+            with b.when(apply("and", is_first, moved)):
+                b.store(parted, (), const(_U32, 1))
         with b.when(is_whole):
             self._write_all(b.load(side), write, kept)
         with b.otherwise():
             self._sort_buckets(write, kept)
 
-    def _pass(
-        self, p: Expr, side: Buffer, parts: Expr | None = None, parted: Buffer | None = None
-    ) -> None:
-        """By one digit, from the side where the elements lie to the other one; left out where all
-        have the same. If it `parts` the line, only where buckets pay, and that is remembered."""
+    def _pass(self, p: Expr, side: Buffer, pays: Callable[[_Digits], Expr]) -> None:
+        """By one digit, from the side where the elements lie to the other one, where it pays."""
         b = self._builder
         source = b.let(b.load(side), "from")
         self._count_pass(p, source)
-        digits = self._place_slices()
-        pays = compare("lt", digits.largest, const(_U32, self._line.n))
-        if parts is not None:
-            pays = apply("select", parts, self._buckets_pay(digits), pays)
-        with b.when(pays):
+        with b.when(pays(self._place_slices())):
             target = b.let(minus(index(1), source), "to")
             self._move_pass(p, source, target)
             b.store(side, (), target)
-            if parts is not None and parted is not None:
-                b.store(parted, (), apply("convert", parts, type=_U32))
 
-    def _buckets_pay(self, digits: _Digits) -> Expr:
+    def _differ(self, digits: _Digits) -> Expr:
+        return compare("lt", digits.largest, const(_U32, self._line.n))
+
+    def _part_well(self, digits: _Digits) -> Expr:
+        """Whether buckets pay."""
         n, clearing = self._line.n, _ELEMENTS * self._radix.counters
         even = compare("le", digits.largest, const(_U32, int(_LARGEST * n)))
         few = compare("le", digits.used, const(_U32, n // max(1, clearing)))

@@ -17,11 +17,10 @@ from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_leaves
 from ccodegen.ops.line_sort import Order, line_sorter, sorts_side_by_side
-from ccodegen.ops.line_sorter import Less, Values
+from ccodegen.ops.line_sorter import Less, Values, key_word
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import sorting_permutation
 from ccodegen.ops.network_sort import NetworkSort
-from ccodegen.ops.radix_sort import key_word
 from ccodegen.ops.shape_checks import (
     arrays,
     check_scalars,

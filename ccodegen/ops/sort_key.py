@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ccodegen.loop.builder import apply, compare, const
 from ccodegen.loop.ir import Expr
 from ccodegen.ops.fold import call_scalars, converted
+from ccodegen.ops.line_sorter import key_word
 from ccodegen.ops.lowering import Scope
 from ccodegen.ops.sort_order import Key
 from ccodegen.support.element_type import ElementType, Kind
@@ -21,7 +22,7 @@ def key_bits(keys: Sequence[Key]) -> int:
 
 def packed_key(scope: Scope, keys: Sequence[Key], values: Sequence[Expr]) -> Expr:
     """All keys of the element with these values in one u32 or u64, the first one foremost."""
-    word = U32 if key_bits(keys) <= 32 else U64
+    word = key_word(key_bits(keys))
     packed: Expr | None = None
     for key in keys:
         (value,) = call_scalars(scope, key.computation, values)
@@ -72,7 +73,7 @@ def ordered_bits(element_type: ElementType) -> int:
 def _ordered_integer(value: Expr) -> Expr:
     """Counted from the least value of the type."""
     bits = value.type.bits
-    word = U32 if bits <= 32 else U64
+    word = key_word(bits)
     if value.type.kind is not Kind.SIGNED:
         return converted(value, word)
     signed = converted(value, ElementType.S32 if bits <= 32 else ElementType.S64)

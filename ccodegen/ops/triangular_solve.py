@@ -11,7 +11,7 @@ from typing import Any
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
-from ccodegen.loop.builder import apply, index
+from ccodegen.loop.builder import apply, in_blocks, index
 from ccodegen.loop.ir import Expr, LoopKind
 from ccodegen.loop.scalar_numpy import rounded
 from ccodegen.ops.arithmetic import ArrayArithmetic, minus_product, working_type
@@ -94,11 +94,12 @@ def _solve_columns(system: System, n: int, columns: int) -> None:
         return
     b = system.scope.builder
     width = min(columns, _COLUMNS_TOGETHER)
-    with b.loop(columns // width, "block") as block, b.loop(n, "turn") as turn:
-        _solve_row(system, n, turn, apply("multiply", block, index(width)), width)
-    if columns % width:
+
+    def solve(first: Expr, count: int) -> None:
         with b.loop(n, "turn") as turn:
-            _solve_row(system, n, turn, index(columns - columns % width), columns % width)
+            _solve_row(system, n, turn, first, count)
+
+    in_blocks(b, columns, width, "block", solve)
 
 
 def _solve_row(system: System, n: int, turn: Expr, first: Expr, width: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.builder import apply, const, in_blocks, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, LoopKind
 from ccodegen.loop.linear import linearize
 from ccodegen.ops.arithmetic import minus_product
@@ -40,11 +40,11 @@ def solve_tile(
 def solve_in_tiles(system: System, columns: int, tile: RegisterTile) -> None:
     b, width = system.scope.builder, tile.columns
     panel = system.scope.scratch(tile.sums, (system.size * width,))
-    with b.loop(columns // width, "block") as block:
-        _Block(system, tile, panel, times(block, width), width).solve()
-    if columns % width:
-        first = index(columns - columns % width)
-        _Block(system, tile, panel, first, columns % width).solve()
+
+    def solve(first: Expr, inside: int) -> None:
+        _Block(system, tile, panel, first, inside).solve()
+
+    in_blocks(b, columns, width, "block", solve)
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,8 @@ def reduce_in_f32(module: Module, context: PassContext) -> Module:
 
 
 def _widened(instruction: Instruction, strict: bool) -> Instruction:
-    attributes = instruction.attributes
-    if not isinstance(attributes, Reduce) or len(instruction.operands) != 2:
-        return instruction
-    found = operator_of(instruction, attributes.to_apply)
-    if found is None:
+    attributes, found = instruction.attributes, operator_of(instruction)
+    if not isinstance(attributes, Reduce) or found is None:
         return instruction
     operator, narrow = found
     sizes = instruction.operands[0].array_shape.dimensions

@@ -40,11 +40,8 @@ def split_windows(module: Module, context: PassContext) -> Module:
 
 
 def _split(instruction: Instruction, strict: bool) -> Instruction:
-    attributes = instruction.attributes
-    if not isinstance(attributes, ReduceWindow) or len(instruction.operands) != 2:
-        return instruction
-    found = operator_of(instruction, attributes.to_apply)
-    if found is None:
+    attributes, found = instruction.attributes, operator_of(instruction)
+    if not isinstance(attributes, ReduceWindow) or found is None:
         return instruction
     operator, element_type = found
     parts = _parts(instruction, attributes, operator, element_type, strict)

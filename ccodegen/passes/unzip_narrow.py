@@ -6,12 +6,12 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.attributes import NO_ATTRIBUTES
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
-from ccodegen.ops.build import broadcast, derived, is_static, reshape
-from ccodegen.ops.fold import operator_name
+from ccodegen.ops.build import broadcast, derived, reshape
 from ccodegen.ops.movement import Concatenate
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.computed_part import ComputedPart
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.simple_reduce import operator_of
 
 _WIDEST = 4
 _LEAST_ELEMENTS = 16
@@ -64,12 +64,8 @@ def _unzipped(instruction: Instruction, columns: _Columns) -> Instruction:
 
 def _is_simple(reduce: Instruction, attributes: Reduce) -> bool:
     """Whether it combines elements of one array by one op of their type."""
-    if len(reduce.operands) != 2 or not is_static(reduce) or reduce.control_predecessors:
-        return False
-    root = attributes.to_apply.root
-    types = {s.array_shape.element_type for s in (*reduce.operands, reduce, root, *root.operands)}
-    known = operator_name(attributes.to_apply) and root.attributes == NO_ATTRIBUTES
-    return bool(known) and len(types) == 1
+    plain = attributes.to_apply.root.attributes == NO_ATTRIBUTES
+    return plain and operator_of(reduce) is not None
 
 
 def _combined(reduce: Instruction, attributes: Reduce, columns: _Columns) -> Instruction:
