@@ -45,6 +45,13 @@
 #endif
 #define CCG_INLINE CCG_UNUSED static inline
 
+/* A function of the runtime that is too long to be compiled at each call. */
+#if defined(__GNUC__) && !defined(CCG_PLAIN)
+#define CCG_CALLED CCG_UNUSED CCG_APART static
+#else
+#define CCG_CALLED CCG_INLINE
+#endif
+
 /* Before a loop: its iterations do not depend on each other through memory. */
 #if defined(CCG_PLAIN)
 #define CCG_SIMD

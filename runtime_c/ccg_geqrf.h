@@ -3,15 +3,19 @@
 #ifndef CCG_GEQRF_H
 #define CCG_GEQRF_H
 
-#include "ccg_reflector.h"
+#include "ccg_householder.h"
 
 #include "ccg_element_f32.inc"
+#include "ccg_reflector_block.inc"
 #include "ccg_geqrf.inc"
 #include "ccg_element_f64.inc"
+#include "ccg_reflector_block.inc"
 #include "ccg_geqrf.inc"
 #include "ccg_element_c64.inc"
+#include "ccg_reflector_block.inc"
 #include "ccg_geqrf.inc"
 #include "ccg_element_c128.inc"
+#include "ccg_reflector_block.inc"
 #include "ccg_geqrf.inc"
 #include "ccg_element_none.inc"
 

@@ -33,7 +33,7 @@
 /* A tile's loop fills the registers: constants of the code around it would take some, and
    compilers then keep sums in memory. So it stays a function. */
 #if CCG_VECTOR_BYTES
-#define CCG_TILE CCG_UNUSED CCG_APART static
+#define CCG_TILE CCG_CALLED
 #else
 #define CCG_TILE CCG_INLINE
 #endif

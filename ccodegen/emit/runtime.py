@@ -20,11 +20,6 @@ _MADE = {
 }
 
 
-def is_made(name: str) -> bool:
-    """Whether a header is made for its name, of one of the families of functions on vectors."""
-    return any(pattern.fullmatch(name) for pattern in _MADE)
-
-
 @functools.cache
 def header_text(name: str) -> str:
     """The text of a runtime file."""

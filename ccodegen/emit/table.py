@@ -20,7 +20,6 @@ from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
 from ccodegen.emit.program import ProgramPrinter, file_name, own_names
 from ccodegen.emit.render import render
-from ccodegen.emit.runtime import is_made
 from ccodegen.emit.steps import repeated_kernels
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.ir import CallC, ConstantData, For, If, Kernel, Program, Space, Stmt
@@ -34,6 +33,7 @@ _LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times wha
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
 _CALLED_LINES = 40  # of the runtime, that a kernel calls
 _FEW_LINES = 30  # take less time, even optimised, than a compiler takes to begin
+_CALLED_WORK = 10  # for each of these: a factorisation goes over its matrix many times
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
 
 
@@ -209,8 +209,8 @@ class TablePrinter:
 
 
 def work(body: Sequence[Stmt]) -> float:
-    """How often the innermost statements run; infinite where only the running program knows, and
-    for functions that are made to be fast."""
+    """How often the innermost statements run; infinite where only the running program knows. A
+    function of C is taken for one that does n³ or more over n² elements, as linear algebra does."""
     return sum(map(_statement_work, body))
 
 
@@ -222,8 +222,8 @@ def _statement_work(statement: Stmt) -> float:
             return math.inf
         case If(_, then, orelse):
             return max(work(then), work(orelse))
-        case CallC(_, header) if is_made(header):
-            return math.inf
+        case CallC(buffers=buffers):
+            return _CALLED_WORK * math.pow(max((b.size for b in buffers), default=0), 1.5)
     return 1
 
 

@@ -14,6 +14,7 @@ from ccodegen.loop.steps import called_kernels
 from ccodegen.support import runtime_c
 from ccodegen.target import load
 from tests.emit import programs
+from tests.ops.test_lapack_schur import geev
 
 HOST = load("host")
 ENTRY = "\nint ccg_call(void *const *table)\n"
@@ -90,6 +91,13 @@ def test_a_program_of_little_work_is_one_unit() -> None:
     assert alone.hot
     assert ENTRY in alone.text
     assert python is PYTHON
+
+
+@pytest.mark.parametrize(("n", "hot"), [(3, False), (30, True)])
+def test_linear_algebra_is_worth_optimising_unless_it_is_small(n: int, hot: bool) -> None:
+    program = build(parse(geev("s", n, n)), BuildOptions(HOST)).program
+    (unit,) = [unit for unit in emit_table(program, HOST).units if "ccg_geev_f32(" in unit.text]
+    assert unit.hot == hot
 
 
 def test_a_few_lines_go_with_those_that_are_hot(monkeypatch: pytest.MonkeyPatch) -> None:

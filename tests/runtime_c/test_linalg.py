@@ -152,12 +152,14 @@ def test_getrf_of_columns_without_pivot(
 @pytest.mark.parametrize("size", [(1, 1), (7, 7), (33, 33), (5, 9), (9, 5), (65, 3)])
 def test_geqrf_and_orgqr(flags: str, letter: str, size: tuple[int, int]) -> None:
     (m, n), k = size, min(size)
-    arrays = [random(letter, m, n), zeros(letter, k), zeros(letter, n)]
+    panel = min(k, 8)
+    arrays = [random(letter, m, n), zeros(letter, k), zeros(letter, panel * (m + n + panel))]
     factors, taus, _ = run(flags, "geqrf", letter, arrays, 1, m, n)
     expected, expected_taus, _, _ = scipys(letter, "geqrf")(arrays[0])
     assert_near(factors, expected)
     assert_near(taus, expected_taus)
-    arrays = [np.ascontiguousarray(factors[:, :k]), taus, zeros(letter, k)]
+    work = zeros(letter, panel * (m + k + panel))
+    arrays = [np.ascontiguousarray(factors[:, :k]), taus, work]
     q, _, _ = run(flags, "orgqr", letter, arrays, 1, m, k, k)
     assert_near(q, scipys(letter, "ungqr" if letter in "cz" else "orgqr")(arrays[0], taus)[0])
 

@@ -110,7 +110,7 @@ def geqrf(instruction: Instruction) -> Call:
         results=(a.array(a.rows, a.columns), a.array(min(a.rows, a.columns))),
         scalars=(a.count, a.rows, a.columns),
         starts=((0, 0),),
-        work=((a.type, max(1, a.columns)),),
+        work=(_block_work(a, min(a.rows, a.columns)),),
     )
 
 
@@ -142,7 +142,7 @@ def orgqr(instruction: Instruction) -> Call:
         scalars=(a.count, a.rows, a.columns, k),
         starts=((0, 0),),
         operands=(1,),
-        work=((a.type, max(1, a.columns)),),
+        work=(_block_work(a, k),),
     )
 
 
@@ -165,6 +165,12 @@ def ormqr(instruction: Instruction) -> Call:
         operands=(0, 1),
         work=((c.type, max(1, c.columns)),),
     )
+
+
+def _block_work(a: Matrices, k: int) -> tuple[ElementType, int]:
+    """What blocks of k reflectors need."""
+    block = min(_PANEL, k)
+    return a.type, max(1, block * (a.rows + a.columns + block))
 
 
 def _reflectors(instruction: Instruction, a: Matrices) -> int:
