@@ -94,6 +94,15 @@
 #define CCG_SETTLED(array)
 #endif
 
+/* Before an array of a function's own. Where gcc before 15 sees vectors moved to it through pointers
+   only, it may leave it at an address that is not a multiple of theirs, and the program crashes;
+   unless the array asks for more than the stack has. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 15 && defined(__AVX__)
+#define CCG_LOCAL CCG_ALIGNED(32)
+#else
+#define CCG_LOCAL
+#endif
+
 /* Asks for elements of an array that are read once and soon; they may lie behind its end. */
 #if defined(__GNUC__) && !defined(CCG_PLAIN)
 #define CCG_PREFETCH(array, first, count) \

@@ -137,7 +137,7 @@ class StatementPrinter:
         name = self.name(buffer)
         if not buffer.dimensions:
             return f"{c_type(buffer.type)} {name};"
-        return f"{memory_type(buffer.type)} {name}[{array_length(buffer)}];"
+        return f"CCG_LOCAL {memory_type(buffer.type)} {name}[{array_length(buffer)}];"
 
     def definition(self, store: Store) -> str:
         """A scalar variable with its first value."""

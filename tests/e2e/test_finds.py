@@ -8,8 +8,9 @@ import pytest
 
 from ccodegen.hlo.builder import Builder, module
 from ccodegen.hlo.evaluate import evaluate
-from ccodegen.target import load
+from ccodegen.target import load, native
 from tests.c_library import CLibrary
+from tests.passes.checking import random_arguments
 from tests.three_ways import Case, check, module_of, plain_target, prepare
 
 ADD = """
@@ -122,6 +123,23 @@ ENTRY e {
     ready = prepare(Case(program, (x, np.array(100, np.int32))), plain_target())
     library = CLibrary([ready.built.program], plain_target(), False, ("gcc",), (level,))
     ready.compare(library.run(0, ready.case.arguments), level)
+
+
+@pytest.mark.skipif("avx512f" not in native.features(), reason="needs AVX-512")
+def test_vectors_moved_to_an_array_on_the_stack() -> None:
+    """gcc 12 at -O2 took it for one that no vector is moved to, and the program crashed."""
+    program = module_of("""
+ENTRY e {
+  a = f32[6,12] parameter(0)
+  b = f32[12,12] parameter(1)
+  ROOT c = f32[6,12] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}""")
+    target = load("host")
+    arguments = tuple(random_arguments(program, np.random.default_rng(0)))
+    ready = prepare(Case(program, arguments), target)
+    flags = ("-O2", "-march=native")
+    library = CLibrary([ready.built.program], target, False, ("gcc",), flags)
+    ready.compare(library.run(0, ready.case.arguments), "-O2")
 
 
 def test_products_of_complex_numbers_are_not_contracted() -> None:
