@@ -36,6 +36,22 @@ CCG_INLINE uint16_t ccg_f16_from_f32(float x)
     return (uint16_t)(half | sign);
 }
 
+/* The nearest f16, as ccg_f32_from_f16(ccg_f16_from_f32(x)) in a third of the steps: a sum with a
+   number 13 bits longer than an f16 is rounded where the f16 is. */
+CCG_INLINE float ccg_nearest_f16(float x)
+{
+    uint32_t bits = ccg_bits_f32(x);
+    uint32_t exponent = bits & 0x7f800000u;
+    float longer, rounded;
+    exponent = exponent < (113u << 23) ? 113u << 23 : exponent; /* denormals' last bit is theirs */
+    exponent = exponent > (142u << 23) ? 142u << 23 : exponent;
+    longer = ccg_f32_bits(exponent + (13u << 23) + 0x00400000u);
+    rounded = x + longer;
+    rounded -= longer;
+    rounded = CCG_MATH(fabsf)(rounded) >= 65536.0f ? CCG_INFINITY : rounded;
+    return ccg_f32_bits((ccg_bits_f32(rounded) & 0xffffe000u) | (bits & 0x80000000u));
+}
+
 CCG_INLINE float ccg_f32_from_bf16(uint16_t half)
 {
     return ccg_f32_bits((uint32_t)half << 16);
@@ -47,6 +63,15 @@ CCG_INLINE uint16_t ccg_bf16_from_f32(float x)
     uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
     uint32_t nan = (bits >> 16) | 0x40u;
     return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+}
+
+/* The nearest bf16, as ccg_f32_from_bf16(ccg_bf16_from_f32(x)). */
+CCG_INLINE float ccg_nearest_bf16(float x)
+{
+    uint32_t bits = ccg_bits_f32(x);
+    uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+    uint32_t nearest = (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x00400000u : rounded;
+    return ccg_f32_bits(nearest & 0xffff0000u);
 }
 
 /* Rounded to odd: toward zero, and the last bit set if anything was lost. What is rounded to

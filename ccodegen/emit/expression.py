@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ccodegen.emit.literal import literal
-from ccodegen.emit.spelling import POSTFIX, PRIMARY, UNARY, spell
+from ccodegen.emit.spelling import POSTFIX, PRIMARY, UNARY, is_call, spell
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Space, Var
+from ccodegen.support.element_type import ElementType
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,13 @@ class ExpressionPrinter:
         spelling = spell(expr)
         self.headers.update(spelling.headers)
         arguments = zip(expr.arguments, spelling.binds, strict=True)
-        return spelling.template.format(*(self.text(a, b) for a, b in arguments)), spelling.strength
+        template, texts = spelling.template, [self.text(a, b) for a, b in arguments]
+        for place, argument in enumerate(expr.arguments):
+            widening = f"ccg_f32_from_{argument.type.text}({{{place}}})"
+            shorter = _as_f32(argument, texts[place]) if widening in template else ""
+            if shorter:
+                template, texts[place] = template.replace(widening, f"{{{place}}}"), shorter
+        return template.format(*texts), spelling.strength
 
     def _load(self, buffer: Buffer, indices: Index) -> tuple[str, int]:
         if not is_pair(buffer):
@@ -68,6 +75,18 @@ class ExpressionPrinter:
             return text, POSTFIX
         self.headers.add("ccg_complex_array.h")
         return f"ccg_load_{buffer.type.text}({self.pair(buffer, indices)})", POSTFIX
+
+
+def _as_f32(expr: Expr, text: str) -> str:
+    """A float that C lacks in f32, where that is not the call that makes one of its bits: a number,
+    or an f32 that is rounded. Else nothing."""
+    if isinstance(expr, Const):
+        number = literal(ElementType.F32, float(expr.value))
+        return f"({number})" if number.startswith("-") else number
+    rounding = f"ccg_{expr.type.text}_from_f32"
+    if expr.type in (ElementType.F16, ElementType.BF16) and is_call(text, rounding):
+        return f"ccg_nearest_{expr.type.text}{text.removeprefix(rounding)}"
+    return ""
 
 
 def is_pair(buffer: Buffer) -> bool:

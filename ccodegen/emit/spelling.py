@@ -121,6 +121,11 @@ def _bind(template: str, argument: int) -> int:
     return POSTFIX if before.endswith("-") else UNARY
 
 
+def is_call(text: str, function: str) -> bool:
+    """Whether the whole text is one call of the function."""
+    return _without_parentheses(text) == f"{function}()"
+
+
 def _without_parentheses(text: str) -> str:
     """`f(a, b) + (c)` → `f() + ()`."""
     kept, depth = "", 0

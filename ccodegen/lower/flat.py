@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ccodegen.loop.affine import affine
+from ccodegen.loop.builder import vector_kind
 from ccodegen.loop.ir import (
     INDEX,
     Alloc,
@@ -27,7 +28,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.linear import linearize
-from ccodegen.loop.parts import operands, variables
+from ccodegen.loop.parts import loads, operands, variables
 from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild, statements
 from ccodegen.loop.simplify_body import simplify_body
 
@@ -134,5 +135,26 @@ def _marked(statement: Stmt, inside: bool) -> Stmt:
     if not independent or statement.kind in (LoopKind.APART, LoopKind.LANES):
         return replace(statement, body=body)
     innermost = not any(isinstance(s, For | CallC) for s in statements(body))
-    kind = LoopKind.VECTOR if innermost else LoopKind.SERIAL if inside else LoopKind.PARALLEL
+    if innermost:
+        kind = _innermost_kind(statement)
+    else:
+        kind = LoopKind.SERIAL if inside else LoopKind.PARALLEL
     return replace(statement, body=body, kind=kind)
+
+
+def _innermost_kind(loop: For) -> LoopKind:
+    """Lanes along a short row whose place is looked up: in vectors of several rows every element
+    would be."""
+    stores = [s.indices for s in statements(loop.body) if isinstance(s, Store)]
+    read = [load.indices for load in loads(*expressions(loop.body))]
+    row = any(_is_along_row(index, loop.var) for indices in (*stores, *read) for index in indices)
+    return vector_kind(loop.extent) if row and isinstance(loop.extent, int) else LoopKind.VECTOR
+
+
+def _is_along_row(place: Expr, var: Var) -> bool:
+    """Whether a place is so far behind another one that does not depend on the variable, and which
+    only memory tells."""
+    looked_up = loads(place)
+    if not looked_up or var in variables(*looked_up):
+        return False
+    return affine(place).terms.get(var) == 1

@@ -51,6 +51,15 @@ def test_parentheses(expr: Expr, expected: str) -> None:
     assert text(expr) == expected
 
 
+def test_floats_that_c_lacks_are_rounded_where_they_are() -> None:
+    h, half = Var("h", ElementType.F16), const(ElementType.F16, -0.5)
+    total = apply("add", apply("multiply", h, half), apply("convert", A, type=ElementType.F16))
+    product = "ccg_nearest_f16(ccg_f32_from_f16(h) * (-0.5f))"
+    assert text(total) == f"ccg_f16_from_f32({product} + ccg_nearest_f16(a))"
+    either = apply("select", LESS, apply("negate", h), h)
+    assert text(apply("convert", either, type=F32)).startswith("ccg_f32_from_f16(a < b ?")
+
+
 @pytest.mark.parametrize(
     ("indices", "expected"),
     [

@@ -55,3 +55,16 @@ def test_reshapes_that_split_dimensions_divide_nothing(text: str) -> None:
     found = expressions(only_kernel(text).body)
     operators = {e.operator for e in found if isinstance(e, Apply)}
     assert not operators & {"divide", "remainder"}
+
+
+@pytest.mark.parametrize(
+    ("width", "kind"), [(3, LoopKind.VECTOR), (16, LoopKind.LANES), (17, LoopKind.VECTOR)]
+)
+def test_short_rows_that_are_looked_up_are_lanes(width: int, kind: LoopKind) -> None:
+    """Of several rows, a vector would have to look up each element."""
+    kernel = only_kernel(f"""
+      x = f32[20,{width}] parameter(0)
+      i = s32[50] parameter(1)
+      ROOT g = f32[50,{width}] gather(x, i), offset_dims={{1}}, collapsed_slice_dims={{0}},
+        start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,{width}}}""")
+    assert loops(kernel)[-1] == (width, kind)

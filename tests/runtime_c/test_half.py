@@ -49,6 +49,16 @@ def test_to_f32_is_exact_for_every_pattern(element: ElementType) -> None:
         np.testing.assert_array_equal(np.signbit(got)[number], np.signbit(want)[number])
 
 
+@pytest.mark.parametrize("element", [ElementType.F16, ElementType.BF16], ids=repr)
+def test_the_nearest_is_there_and_back(element: ElementType) -> None:
+    x = floats(element, np.float32)
+    for flags in (FAST, STRICT):
+        there = call(f"ccg_{element.text}_from_f32", x, flags=flags)
+        back = call(f"ccg_f32_from_{element.text}", there, flags=flags)
+        nearest = call(f"ccg_nearest_{element.text}", x, flags=flags)
+        np.testing.assert_array_equal(nearest.view(np.uint32), back.view(np.uint32))
+
+
 @pytest.mark.parametrize("element", NARROW, ids=repr)
 def test_from_f32_rounds_to_nearest_even(element: ElementType) -> None:
     x = floats(element, np.float32)
