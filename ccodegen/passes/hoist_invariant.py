@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction, Module, post_order
+from ccodegen.hlo.opdef import is_elementwise
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
 from ccodegen.ops.build import element_of, tuple_of
@@ -39,8 +41,8 @@ def hoist_invariant(module: Module, context: PassContext) -> Module:
     ```
     body: %y = add(%i, dot(%w, %w))   →   before: %d = dot(%w, %w); body: %y = add(%i, %d)
     ```
-    Only where it saves an expensive op, and costs no more memory than its operands have, or
-    `context.folding_limit` bytes.
+    Only where it saves an expensive op, or a product of matrices from what is done to one of them
+    first; and costs no more memory than its operands have, or `context.folding_limit` bytes.
     """
 
     def visit(instruction: Instruction) -> Instruction:
@@ -55,29 +57,44 @@ def hoist_invariant(module: Module, context: PassContext) -> Module:
 
 def _hoistable(loop: Loop, limit: int) -> list[Instruction]:
     """The last invariant instructions of each kind: what the changing part of the body reads."""
-    expensive = _invariant_parts(loop)
+    costs = _invariant_parts(loop)
     found: dict[Instruction, None] = {}
     for user in loop.body.instructions:
-        if user in expensive:
+        if user in costs:
             continue
+        least = _Cost.ELEMENTWISE if user.op in ("convolution", "dot") else _Cost.EXPENSIVE
         for operand in user.operands:
-            if expensive.get(operand) and _fits(operand, limit):
+            if costs.get(operand, _Cost.NONE) >= least and _fits(operand, limit):
                 found[operand] = None
     return list(found)
 
 
-def _invariant_parts(loop: Loop) -> dict[Instruction, bool]:
-    """What depends on invariant state alone, and whether making it takes an expensive op."""
-    found: dict[Instruction, bool] = {}
+class _Cost(enum.IntEnum):
+    """Of the most expensive op that makes a value."""
+
+    NONE = enum.auto()
+    ELEMENTWISE = enum.auto()
+    EXPENSIVE = enum.auto()
+
+
+def _invariant_parts(loop: Loop) -> dict[Instruction, _Cost]:
+    """What depends on invariant state alone, and what it takes to make it."""
+    found: dict[Instruction, _Cost] = {}
     for instruction in loop.body.instructions:
         index = state_index(instruction, loop.body)
         if index is not None:
             if loop.is_invariant(index):
-                found[instruction] = False
+                found[instruction] = _Cost.NONE
         elif _may_move(instruction) and all(o in found for o in instruction.operands):
-            inner = any(found[o] for o in instruction.operands)
-            found[instruction] = inner or instruction.op in _EXPENSIVE
+            before = (found[o] for o in instruction.operands)
+            found[instruction] = max([_cost(instruction), *before])
     return found
+
+
+def _cost(instruction: Instruction) -> _Cost:
+    if instruction.op in _EXPENSIVE:
+        return _Cost.EXPENSIVE
+    return _Cost.ELEMENTWISE if is_elementwise(instruction) else _Cost.NONE
 
 
 def _may_move(instruction: Instruction) -> bool:
