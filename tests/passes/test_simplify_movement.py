@@ -45,6 +45,19 @@ CASES = {
         "a = s32[2,3] iota(), iota_dimension=0\n q = s32[3,2] transpose(a), dimensions={1,0}",
         "q = s32[3,2] iota(), iota_dimension=1",
     ),
+    "an op of broadcast scalars": (
+        "x = s32[] parameter(0)\n y = s32[] parameter(1)\n"
+        "a = s32[2,3] broadcast(x), dimensions={}\n b = s32[2,3] broadcast(y), dimensions={}\n"
+        "q = s32[2,3] remainder(a, b)",
+        "x = s32[] parameter(0)\n y = s32[] parameter(1)\n"
+        "a = s32[] remainder(x, y)\n q = s32[2,3] broadcast(a), dimensions={}",
+    ),
+    "clamp of a broadcast scalar": (
+        "x = s32[] parameter(0)\n y = s32[] parameter(1)\n z = s32[] parameter(2)\n"
+        "a = s32[4] broadcast(y), dimensions={}\n q = s32[4] clamp(x, a, z)",
+        "x = s32[] parameter(0)\n y = s32[] parameter(1)\n z = s32[] parameter(2)\n"
+        "a = s32[] clamp(x, y, z)\n q = s32[4] broadcast(a), dimensions={}",
+    ),
     "keepdims: reshape, then broadcast": (
         "x = f32[4] parameter(0)\n a = f32[4,1] reshape(x)\n"
         "q = f32[4,1,5] broadcast(a), dimensions={0,1}",
