@@ -32,6 +32,8 @@ from ccodegen.loop.parts import loads, parts
 from ccodegen.loop.rebuild import expressions, written_buffers
 from ccodegen.loop.spelling import c_type
 
+_LEAST_VECTOR = 16  # bytes
+
 
 class StatementPrinter:
     """Prints the statements of one kernel; `headers` collects the runtime files they need.
@@ -137,7 +139,8 @@ class StatementPrinter:
         name = self.name(buffer)
         if not buffer.dimensions:
             return f"{c_type(buffer.type)} {name};"
-        return f"CCG_LOCAL {memory_type(buffer.type)} {name}[{array_length(buffer)}];"
+        storage = "CCG_LOCAL " if buffer.bytes >= _LEAST_VECTOR else ""
+        return f"{storage}{memory_type(buffer.type)} {name}[{array_length(buffer)}];"
 
     def definition(self, store: Store) -> str:
         """A scalar variable with its first value."""
