@@ -43,11 +43,10 @@ CCG_INLINE float ccg_nearest_f16(float x)
     uint32_t bits = ccg_bits_f32(x);
     uint32_t exponent = bits & 0x7f800000u;
     float longer, rounded;
-    exponent = exponent < (113u << 23) ? 113u << 23 : exponent; /* denormals' last bit is theirs */
+    exponent = exponent < (113u << 23) ? 113u << 23 : exponent; /* denormals share their last bit */
     exponent = exponent > (142u << 23) ? 142u << 23 : exponent;
     longer = ccg_f32_bits(exponent + (13u << 23) + 0x00400000u);
-    rounded = x + longer;
-    rounded -= longer;
+    rounded = (x + longer) - longer;
     rounded = CCG_MATH(fabsf)(rounded) >= 65536.0f ? CCG_INFINITY : rounded;
     return ccg_f32_bits((ccg_bits_f32(rounded) & 0xffffe000u) | (bits & 0x80000000u));
 }

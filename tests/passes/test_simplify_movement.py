@@ -186,6 +186,9 @@ KEPT = {
     "slice of iota from 1": "a = s32[9] iota(), iota_dimension=0\n"
     "ROOT r = s32[4] slice(a), slice={[1:5]}",
     "broadcast to another order": X + "ROOT r = f32[3,2] broadcast(x), dimensions={1,0}",
+    "map, which names its dimensions": "f { a = f32[] parameter(0)\n ROOT b = f32[] negate(a) }\n"
+    "ENTRY e { x = f32[] parameter(0)\n a = f32[4] broadcast(x), dimensions={}\n"
+    "ROOT r = f32[4] map(a), dimensions={0}, to_apply=f }",
     "dynamic sizes": "x = f32[<=6] parameter(0)\n ROOT r = f32[<=6] reshape(x)",
 }
 

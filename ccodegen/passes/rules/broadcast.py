@@ -39,7 +39,8 @@ def of_scalars(instruction: Instruction, _: PassContext) -> Instruction | None:
     if not scalars or len(scalars) < len(operands) or not is_elementwise(instruction):
         return None
     shape = instruction.array_shape
-    if shape.rank == 0 or not is_static(instruction):
+    names_dimensions = instruction.op == "map"
+    if shape.rank == 0 or names_dimensions or not is_static(instruction):
         return None
     value = derived(
         instruction, instruction.op, shape.with_dimensions(()), scalars, instruction.attributes
