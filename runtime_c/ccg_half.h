@@ -41,14 +41,14 @@ CCG_INLINE uint16_t ccg_f16_from_f32(float x)
 CCG_INLINE float ccg_nearest_f16(float x)
 {
     uint32_t bits = ccg_bits_f32(x);
-    uint32_t exponent = bits & 0x7f800000u;
+    uint32_t exponent = bits & 0x7f800000u, nearest;
     float longer, rounded;
     exponent = exponent < (113u << 23) ? 113u << 23 : exponent; /* denormals share their last bit */
     exponent = exponent > (142u << 23) ? 142u << 23 : exponent;
     longer = ccg_f32_bits(exponent + (13u << 23) + 0x00400000u);
     rounded = (x + longer) - longer;
-    rounded = CCG_MATH(fabsf)(rounded) >= 65536.0f ? CCG_INFINITY : rounded;
-    return ccg_f32_bits((ccg_bits_f32(rounded) & 0xffffe000u) | (bits & 0x80000000u));
+    nearest = CCG_MATH(fabsf)(rounded) >= 65536.0f ? 0x7f800000u : ccg_bits_f32(rounded);
+    return ccg_f32_bits((nearest & 0xffffe000u) | (bits & 0x80000000u));
 }
 
 CCG_INLINE float ccg_f32_from_bf16(uint16_t half)
