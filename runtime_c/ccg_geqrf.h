@@ -1,5 +1,6 @@
 /* QR factors by reflectors: ccg_geqrf_<type>, ccg_geqp3_<type>, ccg_orgqr_<type>,
-   ccg_ormqr_<type>. The bodies stand in ccg_geqrf.inc. */
+   ccg_ormqr_<type>. The bodies stand in ccg_geqrf.inc, blocks of reflectors in
+   ccg_reflector_block.inc. */
 #ifndef CCG_GEQRF_H
 #define CCG_GEQRF_H
 

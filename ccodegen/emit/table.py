@@ -33,7 +33,7 @@ _LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times wha
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
 _CALLED_LINES = 40  # of the runtime, that a kernel calls
 _FEW_LINES = 30  # take less time, even optimised, than a compiler takes to begin
-_CALLED_WORK = 10  # for each of these: a factorisation goes over its matrix many times
+_CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
 
 

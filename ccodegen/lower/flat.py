@@ -145,10 +145,13 @@ def _marked(statement: Stmt, inside: bool) -> Stmt:
 def _innermost_kind(loop: For) -> LoopKind:
     """Lanes along a short row whose place is looked up: in vectors of several rows every element
     would be."""
+    kind = vector_kind(loop.extent) if isinstance(loop.extent, int) else LoopKind.VECTOR
+    if kind is LoopKind.VECTOR:
+        return kind
     stores = [s.indices for s in statements(loop.body) if isinstance(s, Store)]
     read = [load.indices for load in loads(*expressions(loop.body))]
     row = any(_is_along_row(index, loop.var) for indices in (*stores, *read) for index in indices)
-    return vector_kind(loop.extent) if row and isinstance(loop.extent, int) else LoopKind.VECTOR
+    return kind if row else LoopKind.VECTOR
 
 
 def _is_along_row(place: Expr, var: Var) -> bool:

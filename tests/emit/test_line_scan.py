@@ -59,6 +59,7 @@ def numbers(dtype: Any, count: int) -> Any:
 
 
 def test_names_of_line_scans() -> None:
+    assert "void ccg_scan_back_add_f32_16(" in runtime.header_text("ccg_scan_back_add_f32_16.h")
     for name in ("ccg_scan_and_u32_16.h", "ccg_scan_add_f32_3.h"):
         with pytest.raises(InternalError):
             runtime.header_text(name)

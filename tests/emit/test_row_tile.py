@@ -56,6 +56,7 @@ def test_infinity_behind_the_rest_is_not_read(tmp_path: Path) -> None:
 
 
 def test_names_of_row_tiles() -> None:
+    assert "void ccg_rows_f64_2x4x8(" in runtime.header_text("ccg_rows_f64_2x4x8.h")
     for name in ("ccg_rows_f64_2x4.h", "ccg_rows_f32_0x8x8.h"):
         with pytest.raises(InternalError):
             runtime.header_text(name)

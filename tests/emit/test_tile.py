@@ -230,6 +230,7 @@ def test_only_what_fits_registers_is_unrolled() -> None:
 
 
 def test_names_of_tiles() -> None:
+    assert "void ccg_tile_f64_6x8(" in runtime.header_text("ccg_tile_f64_6x8.h")
     for name in ("ccg_tile_f32_0x8.h", "ccg_tile_s8_u8_8x8_runs.h", "ccg_tile_f32_2x8_noted.h"):
         with pytest.raises(InternalError):
             runtime.header_text(name)

@@ -49,6 +49,7 @@ def test_interpreted_sums() -> None:
 
 
 def test_names_of_window_tiles() -> None:
+    assert "void ccg_window_f64_2x4_3s1(" in runtime.header_text("ccg_window_f64_2x4_3s1.h")
     for name in ("ccg_window_f64_2x4.h", "ccg_window_f32_0x8_3s1.h"):
         with pytest.raises(InternalError):
             runtime.header_text(name)
