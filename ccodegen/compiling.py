@@ -14,17 +14,10 @@ from ccodegen.backend.executable import HostExecutable
 from ccodegen.backend.interfaces import Options
 from ccodegen.backend.options import BuildOptions
 from ccodegen.backend.signature import Structure
-from ccodegen.emit.source import emit
 from ccodegen.frontends.read import read
 from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
-from ccodegen.loop import text as loop_text
 from ccodegen.ops.custom_call import with_hosts
 from ccodegen.ops.host import check_io
-from ccodegen.support.collection import no_collection
-from ccodegen.support.errors import InputError
-from ccodegen.target import load
-
-_STAGES = ("hlo", "optimized", "loop", "c")
 
 
 def stages(source: Any, options: BuildOptions) -> Build:
@@ -32,7 +25,6 @@ def stages(source: Any, options: BuildOptions) -> Build:
     return build(read(source), options)
 
 
-@no_collection()
 def compiled(source: Any, options: BuildOptions, settings: Options) -> tuple[HostExecutable, Build]:
     """The program, loaded, and what it was made from."""
     with host.Loader(options.target, settings) as loader:
@@ -41,19 +33,6 @@ def compiled(source: Any, options: BuildOptions, settings: Options) -> tuple[Hos
         check_io(made.optimized, io)
         structure = _structure(made.module.entry.root.shape)
         return loader.load(made.program, replace(settings, structure=structure, io=io)), made
-
-
-def text_of(made: Build, stage: str) -> str:
-    """The program at a stage. Raises InputError for one that there is not."""
-    if stage == "hlo":
-        return made.module.to_text()
-    if stage == "optimized":
-        return made.optimized.to_text()
-    if stage == "loop":
-        return loop_text.to_text(made.program)
-    if stage == "c":
-        return "\n".join(emit(made.program, load("host"), "program").files.values())
-    raise InputError(f"unknown stage '{stage}'", hint=f"the stages are {', '.join(_STAGES)}")
 
 
 def _structure(shape: Shape) -> Structure | None:

@@ -19,6 +19,7 @@ from ccodegen.backend.image import load_image, save_image
 from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.backend.options import BuildOptions, Parameter, checked_options
 from ccodegen.program_digest import program_digest
+from ccodegen.support.collection import no_collection
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import IO, NO_IO
 from ccodegen.support.user_targets import has_user_targets
@@ -61,7 +62,7 @@ class Executable:
 
     def as_text(self, stage: str = "hlo") -> str:
         """The program as "hlo" (as read), "optimized" (HLO after all passes), "loop" or "c"."""
-        from ccodegen.compiling import text_of
+        from ccodegen.stage_text import text_of
 
         return text_of(self.build, stage)
 
@@ -118,9 +119,10 @@ def compile(
     found = restore(options.target, settings)
     if found is not None:
         return Executable(found, functools.partial(_stages, source, options))
-    from ccodegen.compiling import compiled
+    with no_collection():  # also for the import, which makes many objects
+        from ccodegen.compiling import compiled
 
-    made, build = compiled(source, options, settings)
+        made, build = compiled(source, options, settings)
     return Executable(made, lambda: build)
 
 

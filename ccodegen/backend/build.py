@@ -12,9 +12,7 @@ from ccodegen.hlo.dynamic import dynamic_dimensions, static
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.layout import same_memory
 from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape, leaves
-from ccodegen.loop import text as loop_text
 from ccodegen.loop.ir import Argument, Kernel, Program
-from ccodegen.loop.verify import verify
 from ccodegen.lower.program import LowerOptions, lower
 from ccodegen.passes.bind_constants import Bound, bind_constants
 from ccodegen.passes.context import PassContext
@@ -100,8 +98,12 @@ def _lowered(
     _check_addresses(lowered.program, options.target)
     program = with_sizes(with_initial_state(lowered.program, whole), bound.module)
     if debug_level() > 0:
+        from ccodegen.loop.verify import verify
+
         verify(program)
     if options.dump_dir is not None:
+        from ccodegen.loop import text as loop_text
+
         text = loop_text.to_text(program)
         (options.dump_dir / "loop.txt").write_text(text, encoding="utf-8")
     return Build(bound.module, bound.parameters, optimized, program, lowered.lower_bound)

@@ -32,10 +32,14 @@ def rewrite_with_old(
 ) -> Computation:
     """`rewrite_computation` whose `visit(old, new)` also gets the instruction as it was, for
     passes that look up what an analysis has said about it."""
+    callees = callees or {}
     memo: dict[Instruction, Instruction] = {}
+    is_same = all(old is new for old, new in callees.items())
     for old in computation.instructions:
-        memo[old] = visit(old, _rebuilt(old, memo, callees or {}))
-    if all(old is new for old, new in memo.items()):
+        new = visit(old, old if is_same else _rebuilt(old, memo, callees))
+        is_same = is_same and new is old
+        memo[old] = new
+    if is_same:
         return computation
     return replace(
         computation,

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.ir import Apply, Const, Expr, For, If, Let, Load, Stmt, Store, Var
+from ccodegen.loop.literals import value_text
 from ccodegen.loop.parts import loads, operands
 from ccodegen.loop.rebuild import Body, keep_expr, rebuild
-from ccodegen.loop.text.literals import value_text
 from ccodegen.support.element_type import ElementType
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ccodegen.loop import line_scan
 from ccodegen.loop.ir import INDEX, Apply, Buffer, CallC, Const, Expr
-from ccodegen.support import c_routine
+from ccodegen.support.c_reference import call_routine, is_routine
 from ccodegen.support.errors import InternalError
 
 Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
@@ -42,8 +42,8 @@ def effect_of(call: CallC) -> Effect:
     for pattern, effect in _EFFECTS.items():
         if match := pattern.fullmatch(function):
             return effect(*(int(size or 1) for size in match.groups()))
-    if c_routine.is_routine(function):
-        return functools.partial(c_routine.call, function)
+    if is_routine(function):
+        return functools.partial(call_routine, function)
     raise InternalError(f"the interpreter does not know the function {function}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from ccodegen.loop.ir import Apply, Expr, Load, Var
+from ccodegen.loop.ir import Apply, Const, Expr, Load, Var
 
 
 def parts(*expressions: Expr) -> list[Expr]:
@@ -16,6 +16,8 @@ def parts(*expressions: Expr) -> list[Expr]:
     while pending:
         expr = pending.pop()
         found.append(expr)
+        if type(expr) is Const or type(expr) is Var:  # most are, and this is called often
+            continue
         for inner in reversed(operands(expr)):
             if id(inner) not in seen:
                 seen.add(id(inner))

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ccodegen.support import c_function
+from ccodegen.support.c_reference import call_function
 from ccodegen.support.element_type import ElementType, Kind, from_dtype
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -63,7 +63,7 @@ def math(name: str) -> Compute:
     def compute(result: ElementType, *arrays: Array) -> Array:
         widened = [wide(a) for a in arrays]
         suffix = from_dtype(widened[0].dtype).text
-        return rounded(c_function.call(f"ccg_{name}_{suffix}", *widened), result)
+        return rounded(call_function(f"ccg_{name}_{suffix}", *widened), result)
 
     return compute
 
@@ -282,7 +282,7 @@ def select(result: ElementType, pred: Array, a: Array, b: Array) -> Array:
 def reduce_precision(result: ElementType, a: Array, exponent: Array, mantissa: Array) -> Array:
     x = wide(a)
     name = f"ccg_reduce_precision_{from_dtype(x.dtype).text}"
-    return rounded(c_function.call(name, x, exponent, mantissa), result)
+    return rounded(call_function(name, x, exponent, mantissa), result)
 
 
 def convert(result: ElementType, a: Array) -> Array:

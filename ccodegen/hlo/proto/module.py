@@ -17,11 +17,8 @@ from ccodegen.support.errors import InputError
 from ccodegen.support.location import Location
 
 
-def read(data: bytes, file: str = "<proto>") -> Module:
-    """The module of an HloModuleProto or an HloProto. Needs the registry of `ccodegen.ops`.
-
-    Raises InputError for bytes that are no such proto and for modules that are inconsistent.
-    """
+def read(data: bytes, file: str) -> Module:
+    """See `proto.read`."""
     proto = decode(data, file)
     try:
         return _module(proto, file)

@@ -24,9 +24,9 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.literals import value_of_bits
 from ccodegen.loop.text.cursor import Cursor
 from ccodegen.loop.text.lexer import Token, TokenKind
-from ccodegen.loop.text.literals import value_of_bits
 from ccodegen.loop.text.symbols import BINDING, OPERATORS, usual_type
 from ccodegen.support.element_type import ElementType
 

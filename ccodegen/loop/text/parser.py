@@ -20,10 +20,10 @@ from ccodegen.loop.ir import (
     Switch,
     While,
 )
+from ccodegen.loop.literals import array_of_base64, array_of_values
 from ccodegen.loop.text.cursor import Cursor
 from ccodegen.loop.text.kernel_parser import KernelParser, ValueParser, shape
 from ccodegen.loop.text.lexer import TokenKind
-from ccodegen.loop.text.literals import array_of_base64, array_of_values
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.hooks import Hook, Request
 

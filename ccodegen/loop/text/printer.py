@@ -34,9 +34,9 @@ from ccodegen.loop.ir import (
     Var,
     While,
 )
+from ccodegen.loop.literals import array_text, value_text
 from ccodegen.loop.steps import used_buffers
 from ccodegen.loop.text.lexer import NAME
-from ccodegen.loop.text.literals import array_text, value_text
 from ccodegen.loop.text.symbols import BINDING, RESERVED, SYMBOLS, is_infix, usual_type
 
 

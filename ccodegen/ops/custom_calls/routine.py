@@ -20,7 +20,7 @@ from ccodegen.loop.ir import Buffer, CallC
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.custom_call import CustomCall, CustomCallDef, register_custom_call
 from ccodegen.ops.lowering import NestScope
-from ccodegen.support import c_routine
+from ccodegen.support.c_reference import call_routine
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError
 
@@ -142,7 +142,7 @@ def _run(call: Call, instruction: Instruction, operands: tuple[Any, ...]) -> Any
         results[result][...] = operands[operand]
     read = [np.ascontiguousarray(operands[number]) for number in call.operands]
     work = [np.zeros(size, kind.dtype) for kind, size in call.work]
-    c_routine.call(call.function, [*results, *read, *work], call.scalars)
+    call_routine(call.function, [*results, *read, *work], call.scalars)
     return tuple(results) if isinstance(instruction.shape, TupleShape) else results[0]
 
 
