@@ -31,8 +31,9 @@ class Affine:
         terms = dict(self.terms)
         for term, coefficient in other.terms.items():
             terms[term] = terms.get(term, 0) + coefficient
-        kept = {term: c for term, c in terms.items() if c}
-        return Affine(kept, self.constant + other.constant)
+        if not all(terms.values()):
+            terms = {term: c for term, c in terms.items() if c}
+        return Affine(terms, self.constant + other.constant)
 
     def __sub__(self, other: Affine | int) -> Affine:
         return self + (-other if isinstance(other, int) else other.scaled(-1))

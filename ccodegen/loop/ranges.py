@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -40,7 +41,8 @@ class Interval:
         return Interval(min(corners), max(corners))
 
     def scaled(self, factor: int) -> Interval:
-        return self * Interval(factor, factor)
+        low, high = _times(self.low, factor), _times(self.high, factor)
+        return Interval(low, high) if factor >= 0 else Interval(high, low)
 
     def union(self, other: Interval) -> Interval:
         return Interval(min(self.low, other.low), max(self.high, other.high))
@@ -99,7 +101,9 @@ def _of_operator(expr: Apply, ranges: Ranges) -> Interval:
     rule = rule or _INTEGER_RULES.get(expr.operator)
     if rule is None or not _is_integral(expr.type):
         return of_type(expr.type)
-    reach = rule(expr.arguments, ranges).intersection(of_type(expr.type))
+    reach = rule(expr.arguments, ranges)
+    if expr.type is not INDEX:
+        reach = reach.intersection(of_type(expr.type))
     known = ranges.get(expr) if expr.operator == "remainder" else None
     return reach.intersection(known) if isinstance(known, Interval) else reach
 
@@ -111,6 +115,7 @@ def counted(extent: int | Expr, ranges: Ranges) -> int | Interval:
     return Interval(0, max(interval(extent, ranges).high - 1, 0))
 
 
+@functools.lru_cache
 def point(value: int) -> Interval:
     return Interval(value, value)
 
@@ -131,7 +136,12 @@ def _of_variable(var: Var, ranges: Ranges) -> Interval:
     known = ranges.get(var)
     if known is None:
         return of_type(var.type)
-    return known if isinstance(known, Interval) else Interval(0, max(known - 1, 0))
+    return known if isinstance(known, Interval) else _counting_to(known)
+
+
+@functools.lru_cache
+def _counting_to(extent: int) -> Interval:
+    return Interval(0, max(extent - 1, 0))
 
 
 def _is_integral(element_type: ElementType) -> bool:

@@ -30,6 +30,8 @@ def simplify(expr: Expr, ranges: Ranges) -> Expr:
     Before: `(i * 12 + j * 4 + k) / 4` and `k < 4 and x[i + 0] > 0` with 0 <= k < 4.
     After: `i * 3 + j` and `x[i] > 0`.
     """
+    if isinstance(expr, Const | Var):  # as most indices are
+        return _point_or(expr, ranges)
     known = ranges.simple.get(expr) if isinstance(ranges, KnownRanges) else None
     return known or Simplifier(ranges)(expr)
 
@@ -71,7 +73,7 @@ class Simplifier:
             case Const():
                 return expr
             case Var():
-                return self.values.get(expr) or self._point_or(expr)
+                return self.values.get(expr) or _point_or(expr, self.ranges)
             case Load(buffer, indices):
                 changed = tuple(map(self, indices))
                 return expr if same(changed, indices) else Load(buffer, changed)
@@ -88,14 +90,15 @@ class Simplifier:
             simple = self(part)
             if simple is not part:
                 total += (affine(simple) - term(part)).scaled(coefficient)
-        return self._point_or(recombined(total, self.ranges).expr)
+        return _point_or(recombined(total, self.ranges).expr, self.ranges)
 
     def _applied(self, expr: Apply) -> Expr:
         if expr.type is INDEX and expr.operator in ("add", "subtract"):
             return self._sum(expr)
         arguments = tuple(map(self, expr.arguments))
         if expr.type is INDEX and expr.operator in _INDEX_RULES:
-            return self._point_or(_INDEX_RULES[expr.operator](arguments, self.ranges).expr)
+            result = _INDEX_RULES[expr.operator](arguments, self.ranges)
+            return _point_or(result.expr, self.ranges)
         if expr.operator in NEGATED and arguments[0].type is INDEX:
             a, b = map(affine, arguments)
             return compare(expr.operator, recombined(a, self.ranges), b, self.ranges)
@@ -107,16 +110,9 @@ class Simplifier:
                 return arguments[0]
         if all(isinstance(a, Const) for a in arguments):
             return folded(Apply(expr.operator, arguments, expr.type))
-        if same(arguments, expr.arguments):
-            return self._point_or(expr)
-        return self._point_or(Apply(expr.operator, arguments, expr.type))
-
-    def _point_or(self, expr: Expr) -> Expr:
-        """The only value of an INDEX expression, if it has only one."""
-        if expr.type is not INDEX or isinstance(expr, Const):
-            return expr
-        reach = interval(expr, self.ranges)
-        return Const(INDEX, int(reach.low)) if reach.is_point else expr
+        if not same(arguments, expr.arguments):
+            expr = Apply(expr.operator, arguments, expr.type)
+        return _point_or(expr, self.ranges)
 
     def _select(self, expr: Apply, condition: Expr, a: Expr, b: Expr) -> Expr:
         condition = self(condition)
@@ -153,6 +149,14 @@ class Simplifier:
         if var.type is not INDEX:
             return self
         return self.with_range(var, interval(value, self.ranges))
+
+
+def _point_or(expr: Expr, ranges: Ranges) -> Expr:
+    """The only value of an INDEX expression, if it has only one."""
+    if expr.type is not INDEX or isinstance(expr, Const):
+        return expr
+    reach = interval(expr, ranges)
+    return Const(INDEX, int(reach.low)) if reach.is_point else expr
 
 
 def _without_neutral(expr: Apply, arguments: tuple[Expr, ...]) -> tuple[Expr, ...]:
