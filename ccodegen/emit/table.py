@@ -30,6 +30,7 @@ from ccodegen.target import Target
 LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
 _PREFIX = "jit"
 _LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times what headers take
+_FIRST_UNITS = 2  # of one kernel each: compilers have nothing else to do yet
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
 _CALLED_LINES = 40  # of the runtime, that a kernel calls
 _FEW_LINES = 30  # take less time, even optimised, than a compiler takes to begin
@@ -166,7 +167,8 @@ class TablePrinter:
         return [*groups, (self._hot, True)] if self._hot or not groups else groups
 
     def _add_hot(self, *texts: KernelText) -> None:
-        if self._hot and _lines([*self._hot, *texts]) > self._most:
+        most = self._most if len(self._units) >= _FIRST_UNITS else 0
+        if self._hot and _lines([*self._hot, *texts]) > most:
             self._complete(_view(self._hot, self._strict), hot=True)
             self._lines += _lines(self._hot)
             self._hot = []

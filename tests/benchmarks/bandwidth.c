@@ -11,7 +11,7 @@
 #define UNROLL 8
 #define HUGE_PAGE ((size_t)2 << 20)
 #define ROUND_BYTES 4e6 /* a round moves about so many, or all of them once */
-#define LEAST_SECONDS 0.3
+#define LEAST_SECONDS 0.05
 
 typedef void move(floats *to, const floats *from, size_t count);
 

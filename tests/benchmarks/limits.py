@@ -1,8 +1,8 @@
-"""What this machine can do at most, measured there and then by peak.c and bandwidth.c."""
+"""What this machine can do at most, measured there and then by peak.c and bandwidth.c: machines are
+quicker at one moment than at another, so that what is compared is to be measured beside it."""
 
 from __future__ import annotations
 
-import functools
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -26,12 +26,10 @@ class Limit:
 
 
 class Machine:
-    """Measures what it is asked for, each once."""
+    """Measures what it is asked for, each time."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="ccodegen-benchmarks-")
-        self._peak = functools.cache(self._measure_peak)
-        self._bandwidth = functools.cache(self._measure_bandwidth)
 
     def close(self) -> None:
         self._folder.cleanup()
@@ -52,11 +50,11 @@ class Machine:
             bounds.append(Limit(flops / peak, arithmetic))
         return max(bounds, key=lambda bound: bound.seconds)
 
-    def _measure_peak(self, arithmetic: str, threads: int) -> float:
+    def _peak(self, arithmetic: str, threads: int) -> float:
         """Operations a second; 0 where the processor has none of that kind."""
         return self._run("peak", arithmetic, str(threads))
 
-    def _measure_bandwidth(self, kind: str, threads: int, size: int) -> float:
+    def _bandwidth(self, kind: str, threads: int, size: int) -> float:
         """Bytes a second."""
         return self._run("bandwidth", kind, str(threads), str(min(size, _MOST_BYTES)))
 

@@ -144,7 +144,7 @@ def _run_one(
     for _ in range(plan.rounds):
         for peer in ready:
             _time(processes.of(peer, fresh=False), made.timings[peer], plan.slice_seconds)
-    _add_limit(made, workload, folder, machine)
+        _add_limit(made, workload, folder, machine)
     return made
 
 
@@ -181,6 +181,7 @@ def _least(known: float | None, other: float) -> float:
 
 
 def _add_limit(made: Run, workload: Workload, folder: Path, machine: Machine) -> None:
+    """Adds what the machine can do now to what is known."""
     known = formats.facts(folder)
     limit = machine.limit(
         workload.flops,
@@ -190,7 +191,7 @@ def _add_limit(made: Run, workload: Workload, folder: Path, machine: Machine) ->
         workload.turns,
         made.threads,
     )
-    if limit:
+    if limit and limit.seconds == _least(made.limit, limit.seconds):
         made.limit, made.bound = limit.seconds, limit.bound
 
 

@@ -184,7 +184,7 @@ def test_limits_are_measured() -> None:
     assert computing is not None and computing.bound == "f32"
     assert 1e-2 < computing.seconds < 1e4
     assert reading is not None and reading.bound == "read"
-    assert turning is not None and turning.seconds == pytest.approx(10 * reading.seconds)
+    assert turning is not None and turning.seconds > 3 * reading.seconds  # measured anew
 
 
 def test_a_tiny_workload_runs_in_real_processes(tmp_path: Path) -> None:
