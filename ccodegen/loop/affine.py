@@ -97,8 +97,9 @@ def term(expr: Expr) -> Affine:
 def divmod_affine(dividend: Affine, divisor: int, ranges: Ranges) -> tuple[Affine, Affine]:
     """Floor quotient and remainder by a positive constant.
 
-    i*12 + j*4 + k by 4, with 0 <= k < 4  →  i*3 + j, k. What cannot be divided exactly is left as
-    `divide` and `remainder` of a dividend that is not negative, wherever its least value is known.
+    i*12 + j*4 + k by 4, with 0 <= k < 4  →  i*3 + j, k; by 24, with j < 3 too  →  i/2, i%2*12 +
+    j*4 + k. What cannot be divided exactly is left as `divide` and `remainder` of a dividend that
+    is not negative, wherever its least value is known.
     """
     terms = dividend.terms.items()
     whole = Affine({t: c // divisor for t, c in terms if c % divisor == 0})
@@ -111,11 +112,21 @@ def divmod_affine(dividend: Affine, divisor: int, ranges: Ranges) -> tuple[Affin
     whole += shift
     if reach.high - shift * divisor < divisor:
         return whole, rest
-    common = math.gcd(divisor, *rest.terms.values())
-    small = Affine({t: c // common for t, c in rest.terms.items()}, rest.constant // common)
-    quotient = whole + _divided(small, divisor // common)
-    remainder = _remaining(small, divisor // common).scaled(common)
-    return quotient, remainder + rest.constant % common
+    for step in sorted({math.gcd(divisor, c) for c in rest.terms.values()} - {1}, reverse=True):
+        coarse, fine = _split(rest, step)
+        reach = fine.bounds(ranges)
+        if reach.low >= 0 and reach.high < step:
+            quotient, remainder = divmod_affine(coarse, divisor // step, ranges)
+            return whole + quotient, remainder.scaled(step) + fine
+    return whole + _divided(rest, divisor), _remaining(rest, divisor)
+
+
+def _split(total: Affine, step: int) -> tuple[Affine, Affine]:
+    """A sum as coarse * step + fine."""
+    terms = total.terms.items()
+    coarse = {t: c // step for t, c in terms if c % step == 0}
+    fine = {t: c for t, c in terms if c % step}
+    return Affine(coarse, total.constant // step), Affine(fine, total.constant % step)
 
 
 def recombined(total: Affine, ranges: Ranges) -> Affine:

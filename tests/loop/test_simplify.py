@@ -83,6 +83,8 @@ def test_simplifying_twice_changes_nothing_of_value(expr: Expr) -> None:
         (apply("divide", plus(times(i, 12), times(j, 4), index(3)), index(4)), "i * 3 + j"),
         (apply("remainder", plus(times(i, 12), times(j, 4), index(3)), index(4)), "3"),
         (apply("divide", plus(times(i, 6), j), index(4)), "(i * 6 + j) / 4"),
+        (apply("divide", plus(times(i, 12), times(j, 4), index(2)), index(24)), "i / 2"),
+        (apply("remainder", plus(times(i, 12), j), index(24)), "i % 2 * 12 + j"),
         (apply("divide", apply("divide", k, index(2)), index(2)), "k / 4"),
         (apply("divide", minus(i, index(1)), index(2)), "(i + 1) / 2 - 1"),
         (apply("minimum", i, index(3)), "i"),
