@@ -3,6 +3,8 @@
 The name says it all: ccg_rows_f32_2x4x16.h has `ccg_rows_f32_2x4x16(sums, lhs, rhs, lhs_offset,
 row_step, rhs_offset, column_step, depth)` for 2 rows of the left and 4 of the right matrix, each
 sum in 16 lanes: those fix its order. ccg_rows_s8_u8_2x4 has u32 sums of products of s8 and u8.
+ccg_rows_f32_2x4x16_runs has two arguments more, the length of a run of the left matrix and the step
+from run to run: what the left matrix has of the depth lies in such runs.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from ccodegen.emit.tile import NARROW_TYPES, TYPES
 _FLOATS = r"f32|f64"
 _INTEGERS = r"s16_s16|[su]8_[su]8"
 _SIZES = r"_([1-8])x([1-8])"
-NAME = re.compile(rf"(ccg_rows_(?:({_FLOATS}){_SIZES}x(2|4|8|16)|({_INTEGERS}){_SIZES}))\.h")
+NAME = re.compile(
+    rf"(ccg_rows_(?:({_FLOATS}){_SIZES}x(2|4|8|16)|({_INTEGERS}){_SIZES})(_runs)?)\.h"
+)
 _PART = 16  # bytes of lanes that are added up one after the other in the end
 
 
@@ -28,6 +32,7 @@ class _View:
     elements; `flip`: the constant that it asks for, if it does."""
 
     name: str
+    runs: bool
     rows: int
     columns: int
     lanes: int
@@ -55,6 +60,7 @@ def header_text(match: re.Match[str]) -> str:
     c_types = {**TYPES, **NARROW_TYPES}
     view = _View(
         name=function,
+        runs=match[9] is not None,
         rows=rows,
         columns=columns,
         lanes=lanes,

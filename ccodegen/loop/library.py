@@ -19,7 +19,7 @@ Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 """Of arrays, which it changes in place, and scalars."""
 
 _TILE = re.compile(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_noted)?")
-_ROWS = re.compile(r"ccg_rows_[a-z]\w+_(\d+)x(\d+)(?:x(\d+))?")
+_ROWS = re.compile(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
 _WINDOW = re.compile(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
 _NOTE = re.compile(r"ccg_least_bf16|ccg_excess_\w+")
 _PART = 16  # bytes of lanes that are added up last
@@ -141,13 +141,16 @@ def _rows(rows: int, columns: int, lanes: int) -> Effect:
 
     def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
         sums, lhs, rhs = (a.reshape(-1) for a in arrays)
-        offset, row_step, rhs_offset, column_step, depth = map(int, scalars)
+        offset, row_step, rhs_offset, column_step, depth, *more = map(int, scalars)
+        run, run_step = more or (depth, 0)
         parts = np.zeros((lanes, rows, columns), sums.dtype)
         for k in range(depth):
-            left = lhs[offset + np.arange(rows) * row_step + k].astype(sums.dtype)
+            turn, at = divmod(k, run)
+            start = offset + turn * run_step + at
+            left = lhs[start + np.arange(rows) * row_step].astype(sums.dtype)
             right = rhs[rhs_offset + np.arange(columns) * column_step + k].astype(sums.dtype)
-            is_whole = k < depth - depth % lanes
-            parts[k % lanes if is_whole else k - depth + lanes] += left[:, None] * right[None, :]
+            is_whole = at < run - run % lanes
+            parts[at % lanes if is_whole else at - run + lanes] += left[:, None] * right[None, :]
         last = min(lanes, max(1, _PART // sums.itemsize))
         for n in range(last, lanes):
             parts[n % last] += parts[n]

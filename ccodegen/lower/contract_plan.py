@@ -61,8 +61,9 @@ def _contract_narrow(product: Product) -> bool:
     """Contracts by a function over elements as narrow as they are, if one is best."""
     rows = row_tile(product)
     if rows is not None:
-        _tell(product, f"{rows.rows} × {rows.columns} lines at a time", "they are few and long")
-        contract_in_rows(product, rows)
+        form = f"{rows.tile.rows} × {rows.tile.columns} lines at a time"
+        _tell(product, form, "they are few and long")
+        contract_in_rows(rows)
         return True
     tile = register_tile(product.hero, product.work.job.target, product.work.job.strict)
     if tile is None or not _pays_in_tiles(product, tile):

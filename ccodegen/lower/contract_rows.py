@@ -1,31 +1,48 @@
 """Contractions of few rows or few columns whose matrices both lie along the depth in memory.
 
 Some rows are multiplied with some columns at a time, vectors along the depth: each element is read
-once or twice, and nothing is packed. Sums of floats are not in strict mode's order.
+once or twice, and nothing is packed. Under the window of a convolution the left matrix lies in runs
+(see contract_runs.py). Sums of floats are not in strict mode's order.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ccodegen.loop.builder import index
 from ccodegen.loop.cost import FAR
-from ccodegen.loop.ir import Buffer, CallC, LoopKind
-from ccodegen.lower.contract_panels import Packer, Panel
+from ccodegen.loop.ir import Buffer, CallC, Index, LoopKind
+from ccodegen.lower.contract_panels import Packer, Panel, Panels
+from ccodegen.lower.contract_runs import RunTile, by_rows, left_runs
 from ccodegen.lower.product import Product
-from ccodegen.ops.register_tile import RegisterTile
+from ccodegen.ops.register_tile import LEAST_VECTORS_OF_LINES, MOST_LINES, RegisterTile
 from ccodegen.support.element_type import ElementType
 
-# More rows and columns than that are worth packing for.
-_FEW = 8
-_LEAST_VECTORS = 2
 _LEAST_SUMS = 4  # fewer would wait for each other
 
 
-def row_tile(product: Product) -> RegisterTile | None:
+@dataclass(frozen=True)
+class RowTile:
+    """Rows of a product, by rows of the result where they lie in runs, and columns that are
+    multiplied at a time."""
+
+    product: Product
+    tile: RegisterTile
+    runs: RunTile | None = None
+
+    def left(self, packer: Packer, batch: Index) -> Panels | None:
+        if self.runs is None:
+            return packer.left_lines(batch)
+        runs = self.runs
+        return lambda number: runs.left(self.product, batch, number)
+
+
+def row_tile(product: Product) -> RowTile | None:
     """How many rows and columns are multiplied at a time; None where another form is better."""
     machine = product.work.job.target.machine
     m, n, k = product.shape.sizes
     lanes = machine.vector_elements(product.left_type.bytes)
-    if lanes == 1 or k < _LEAST_VECTORS * lanes or not 0 < min(m, n) <= _FEW:
+    if lanes == 1 or k < LEAST_VECTORS_OF_LINES * lanes or not 0 < min(m, n) <= MOST_LINES:
         return None
     wide_integers = product.left_type is ElementType.U32
     if wide_integers or (product.type.is_float and product.work.job.strict):
@@ -33,14 +50,42 @@ def row_tile(product: Product) -> RegisterTile | None:
     # Several lines at a time come slower from memory than one after the other.
     if min(m, n) == 1 and product.type.is_float and m * n * k * product.type.bytes > FAR:
         return None
-    sizes = _sizes(min(m, n), max(m, n), machine.vector_registers)
+    return _in_lines(product) or _in_runs(product, lanes)
+
+
+def _in_lines(product: Product) -> RowTile | None:
+    tile = _tile(product)
+    if tile is None:
+        return None
+    packer = Packer(product, tile)
+    with product.work.builder.block(), product.work.builder.loops(product.shape.batch, "b") as at:
+        lines = packer.left_lines(at), packer.right_lines(at)
+    return None if None in lines else RowTile(product, tile)
+
+
+def _in_runs(product: Product, lanes: int) -> RowTile | None:
+    """For a few columns: those of weights that were laid out in lines."""
+    _, n, _ = product.shape.sizes
+    if len(product.shape.rows) < 2 or not 1 < n <= MOST_LINES:
+        return None
+    rows = by_rows(product)
+    tile = _tile(rows)
+    if tile is None:
+        return None
+    runs = left_runs(rows, tile)
+    if runs is None or runs.step != 1 or runs.run < lanes:
+        return None
+    with product.work.builder.block(), product.work.builder.loops(rows.shape.batch, "b") as at:
+        lines = Packer(rows, tile).right_lines(at)
+    return None if lines is None else RowTile(rows, tile, runs)
+
+
+def _tile(product: Product) -> RegisterTile | None:
+    m, n, _ = product.shape.sizes
+    sizes = _sizes(min(m, n), max(m, n), product.work.job.target.machine.vector_registers)
     if sizes[0] * sizes[1] < _LEAST_SUMS:
         return None
-    tile = RegisterTile(*(sizes if m <= n else sizes[::-1]), product.left_type, product.right_type)
-    builder, packer = product.work.builder, Packer(product, tile)
-    with builder.block(), builder.loops(product.shape.batch, "b") as batch:
-        lines = packer.left_lines(batch), packer.right_lines(batch)
-    return None if None in lines else tile
+    return RegisterTile(*(sizes if m <= n else sizes[::-1]), product.left_type, product.right_type)
 
 
 def _sizes(few: int, many: int, registers: int) -> tuple[int, int]:
@@ -53,14 +98,15 @@ def _sizes(few: int, many: int, registers: int) -> tuple[int, int]:
     return narrow, min(wide, many)
 
 
-def contract_in_rows(product: Product, tile: RegisterTile) -> None:
-    """The nest; `tile` is the product's row_tile."""
+def contract_in_rows(rows: RowTile) -> None:
+    """The nest."""
+    product, tile = rows.product, rows.tile
     builder = product.work.builder
     m, n, _ = product.shape.sizes
     packer = Packer(product, tile)
     counts = -(-m // tile.rows), -(-n // tile.columns)
     with builder.loops(product.shape.batch, "b", LoopKind.PARALLEL) as batch:
-        left, right = packer.left_lines(batch), packer.right_lines(batch)
+        left, right = rows.left(packer, batch), packer.right_lines(batch)
         assert left is not None and right is not None
         outer, inner = (("jt", counts[1]), ("it", counts[0]))[:: 1 if m <= n else -1]
         with (
@@ -68,17 +114,24 @@ def contract_in_rows(product: Product, tile: RegisterTile) -> None:
             builder.loop(inner[1], inner[0]) as second,
         ):
             it, jt = (second, first) if m <= n else (first, second)
-            sums = _sums(product, tile, left(it), right(jt))
+            sums = _sums(rows, left(it), right(jt))
             packer.finish((batch, it, jt), (sums, left(it), right(jt)))
 
 
-def _sums(product: Product, tile: RegisterTile, left: Panel, right: Panel) -> Buffer:
+def _sums(rows: RowTile, left: Panel, right: Panel) -> Buffer:
+    """By rows(sums, lhs, rhs, lhs offset, step per row, rhs offset, step per column, depth), and
+    of runs their length and the step from one to the next."""
+    product, tile = rows.product, rows.tile
     builder = product.work.builder
     sums = builder.local(tile.sums, (tile.rows * tile.columns,), "sums")
-    name, depth = tile.function("rows"), index(product.shape.sizes[2])
+    name = tile.function("rows")
     if tile.left.is_float:
         name += f"x{product.work.job.target.machine.vector_elements(tile.left.bytes)}"
-    scalars = (left.offset, index(left.row_step), right.offset, index(right.row_step), depth)
-    buffers = (sums, left.buffer, right.buffer)
-    builder.emit(CallC(name, f"{name}.h", buffers, builder.simplify(scalars)))
+    sizes = [product.shape.sizes[2]]
+    if rows.runs:
+        name += "_runs"
+        sizes += [rows.runs.run, rows.runs.run_step]
+    offsets = left.offset, index(left.row_step), right.offset, index(right.row_step)
+    scalars = builder.simplify((*offsets, *map(index, sizes)))
+    builder.emit(CallC(name, f"{name}.h", (sums, left.buffer, right.buffer), scalars))
     return sums

@@ -35,6 +35,14 @@ class RunTile:
     run: int
     run_step: int
 
+    def left(self, product: Product, batch: Index, number: Expr) -> Panel:
+        """The panel of this number in a row of a product by rows."""
+        (width,) = product.shape.rows
+        first, before = ending_inside(number, width, self.tile.rows)
+        element = product.lhs(batch, (first,), tuple(index(0) for _ in product.shape.depth))
+        assert isinstance(element, Load)
+        return Panel(element.buffer, position_of(element), self.row_step, self.step, before)
+
 
 class _RowByRow(Product):
     """The product with all dimensions of rows but the last among those of the batch."""
@@ -76,7 +84,7 @@ def run_tile(product: Product, tile: RegisterTile) -> RunTile | None:
     lower = replace(tile, rows=evenly(product.shape.rows[-1], most))
     if 2 * lower.rows < tile.rows or not right_lies_in_panels(product, tile):
         return None
-    found = _runs(_by_rows(product), lower)
+    found = left_runs(by_rows(product), lower)
     return None if found is None or _collides(found) else found
 
 
@@ -85,11 +93,12 @@ def _collides(found: RunTile) -> bool:
     return found.row_step * found.tile.left.bytes % _PAGE == 0
 
 
-def _by_rows(product: Product) -> Product:
+def by_rows(product: Product) -> Product:
+    """The product of each row of the result by itself."""
     return _RowByRow(product.work, product.hero, product.left_type, product.right_type)
 
 
-def _runs(product: Product, tile: RegisterTile) -> RunTile | None:
+def left_runs(product: Product, tile: RegisterTile) -> RunTile | None:
     """How the left matrix lies in memory; None where it is computed, or in more than one kind of
     runs."""
     shape, builder = product.shape, product.work.builder
@@ -126,8 +135,8 @@ def _merged(extents: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int
 def contract_in_runs(product: Product, runs: RunTile) -> None:
     """For each row of the result: panels of the right matrix, with each the places of the row, the
     last of which end with it."""
-    by_rows, builder, tile = _by_rows(product), product.work.builder, runs.tile
-    packer, shape = Packer(by_rows, tile), by_rows.shape
+    rows, builder, tile = by_rows(product), product.work.builder, runs.tile
+    packer, shape = Packer(rows, tile), rows.shape
     width, columns, _ = shape.sizes
     with builder.loops(shape.batch, "b", LoopKind.PARALLEL) as batch:
         right = packer.right_in_place(batch)
@@ -136,18 +145,9 @@ def contract_in_runs(product: Product, runs: RunTile) -> None:
             builder.loop(-(-columns // tile.columns), "jt", LoopKind.PARALLEL) as jt,
             builder.loop(-(-width // tile.rows), "it", LoopKind.PARALLEL) as it,
         ):
-            left, panel = _left(by_rows, runs, batch, it), right(jt)
-            sums = _sums(by_rows, runs, left, panel)
+            left, panel = runs.left(rows, batch, it), right(jt)
+            sums = _sums(rows, runs, left, panel)
             packer.finish((batch, it, jt), (sums, left, panel), LoopKind.VECTOR)
-
-
-def _left(product: Product, runs: RunTile, batch: Index, it: Expr) -> Panel:
-    """The panel of this number in a row."""
-    (width,), tile = product.shape.rows, runs.tile
-    first, before = ending_inside(it, width, tile.rows)
-    element = product.lhs(batch, (first,), tuple(index(0) for _ in product.shape.depth))
-    assert isinstance(element, Load)
-    return Panel(element.buffer, position_of(element), runs.row_step, runs.step, before)
 
 
 def _sums(product: Product, runs: RunTile, left: Panel, right: Panel) -> Buffer:

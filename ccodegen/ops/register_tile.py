@@ -10,7 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.ops.contraction import accumulator_type, contraction
+from ccodegen.loop.builder import index
+from ccodegen.loop.ir import Var
+from ccodegen.loop.simplify import simplify_index
+from ccodegen.ops.contraction import Contraction, accumulator_type, contraction
 from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.target.model import Target
 
@@ -25,6 +28,11 @@ _MOST_PADDING = 0.125
 _LEAST_SIZE_FOR_PAIRS = 16
 # Products of bytes need registers that the sums cannot have, for a correction of their signs.
 _ROWS_LESS_OF_BYTES = 2
+
+# Of columns along the depth: more are worth a tile; two vectors of each; to add up its lanes.
+MOST_LINES = 8
+LEAST_VECTORS_OF_LINES = 2
+_VECTORS_TO_ADD_UP = 6
 
 _FLOATS = (ElementType.F32, ElementType.F64)
 _INTEGERS = (ElementType.S32, ElementType.U32)
@@ -93,6 +101,33 @@ def register_tile(
     if m < LEAST_ROWS_TO_PACK_FOR and -n % columns > _MOST_PADDING * n:
         return None
     return RegisterTile(evenly(m, rows), columns, *types)
+
+
+def prefers_lines(hero: Instruction, target: Target, strict: bool = False) -> bool:
+    """Whether a right matrix of few columns is better laid out along the depth, as the left one
+    lies: a tile that they filled in part would take longer, and less than a tile much longer."""
+    shape, types = contraction(hero), panel_types(hero, target, strict)
+    _, n, k = shape.sizes
+    if types is None or not 1 < n <= MOST_LINES or (strict and types[0].is_float):
+        return False
+    lanes = target.machine.vector_elements(types[0].bytes)
+    if lanes == 1 or k < LEAST_VECTORS_OF_LINES * lanes or shape.depth[-1] < lanes:
+        return False
+    if not _left_lies_along_depth(shape):
+        return False
+    tile = register_tile(hero, target, strict)
+    if tile is None:
+        return n < _LEAST_COLUMNS
+    vectors = -(-n // tile.columns) * max(1, tile.columns / lanes)
+    return n * (k / lanes + _VECTORS_TO_ADD_UP) < k * vectors
+
+
+def _left_lies_along_depth(shape: Contraction) -> bool:
+    """Whether its last dimension is the last one of the depth."""
+    depth = tuple(Var(f"k{n}") for n in range(len(shape.depth)))
+    batch, row = (tuple(index(0) for _ in extents) for extents in (shape.batch, shape.rows))
+    _, place = shape.lhs_index(batch, row, depth)
+    return simplify_index(place[-1], {}) == depth[-1]
 
 
 def contraction_key(hero: Instruction) -> str:

@@ -1,4 +1,4 @@
-"""Lays weights out as the register tiles of contractions read them."""
+"""Lays weights out as contractions read them: in panels for register tiles, or in lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ccodegen.loop.simplify import simplify_index
 from ccodegen.ops.build import constant, reshape, slice_of, transpose
 from ccodegen.ops.contraction import Contraction, contraction
 from ccodegen.ops.creation import Constant
-from ccodegen.ops.register_tile import RegisterTile, register_tile
+from ccodegen.ops.register_tile import RegisterTile, prefers_lines, register_tile
 from ccodegen.passes.context import PassContext
 from ccodegen.support.pieces import Array
 from ccodegen.target import Target
@@ -32,8 +32,9 @@ def lay_out_weights(module: Module, context: PassContext) -> Module:
         w = f32[100,40] constant(…)    →    p = f32[2,100,32] constant(…)
                                             w = slice(reshape(transpose(p)))
 
-    The kernel that multiplies reads w through these ops, which is p in order. Left alone is what
-    others read too, as it would be there twice. Late: folding would undo it.
+    The kernel that multiplies reads w through these ops, which is p in order. A few columns become
+    lines along the depth: `transpose(constant)`. Left alone is what others read too, as it would be
+    there twice. Late: folding would undo it.
     """
     target = context.target
     if target is None:
@@ -51,28 +52,28 @@ def _laid_out(
     def visit(old: Instruction, new: Instruction) -> Instruction:
         if old.op not in ("dot", "convolution") or len(computation.users[old.operands[1]]) > 1:
             return new
-        tile = _tile_of_weights(new, target, strict)
-        if tile is None:
+        weights = new.operands[1]
+        if not isinstance(weights.attributes, Constant) or weights.array_shape.size == 0:
             return new
-        shape = contraction(new)
-        order = _matrix_order(shape)
-        if order is None:
-            return new
-        sizes = math.prod(shape.batch), math.prod(shape.depth), math.prod(shape.columns)
-        panels = _packed(new.operands[1], order, sizes, tile)
-        return replace(new, operands=(new.operands[0], panels, *new.operands[2:]))
+        laid_out = _laid_out_weights(new, target, strict)
+        return replace(new, operands=(new.operands[0], laid_out, *new.operands[2:]))
 
     return rewrite_with_old(computation, visit, callees)
 
 
-def _tile_of_weights(hero: Instruction, target: Target, strict: bool) -> RegisterTile | None:
-    """The tile whose panels the right matrix is packed for; None where it is not to be packed."""
-    weights = hero.operands[1]
-    if not isinstance(weights.attributes, Constant) or weights.array_shape.size == 0:
-        return None
+def _laid_out_weights(hero: Instruction, target: Target, strict: bool) -> Instruction:
+    """The right matrix, a constant, in the form that suits the contraction best."""
+    weights, shape = hero.operands[1], contraction(hero)
+    order = _matrix_order(shape)
+    if order is None:
+        return weights
+    if prefers_lines(hero, target, strict):
+        return _in_lines(weights, order, len(shape.depth), len(shape.columns))
     tile = register_tile(hero, target, strict)
-    is_read_as_stored = tile and tile.right is weights.array_shape.element_type
-    return tile if is_read_as_stored else None
+    if tile is None or tile.right is not weights.array_shape.element_type:
+        return weights
+    sizes = math.prod(shape.batch), math.prod(shape.depth), math.prod(shape.columns)
+    return _packed(weights, order, sizes, tile)
 
 
 def _matrix_order(shape: Contraction) -> tuple[int, ...] | None:
@@ -88,6 +89,17 @@ def _matrix_order(shape: Contraction) -> tuple[int, ...] | None:
         return None
     rest = [d for d, part in enumerate(found) if part not in axes]  # of size 1
     return (*rest, *(found.index(axis) for axis in axes))
+
+
+def _in_lines(
+    weights: Instruction, order: Sequence[int], depth: int, columns: int
+) -> Instruction:
+    """The weights as a transposed constant, in which the dimensions of the depth come last."""
+    assert isinstance(weights.attributes, Constant)
+    first = len(order) - depth - columns
+    lines = (*order[:first], *order[first + depth :], *order[first : first + depth])
+    array = np.ascontiguousarray(weights.attributes.literal.array.transpose(lines))
+    return transpose(weights, constant(weights, array), tuple(int(d) for d in np.argsort(lines)))
 
 
 def _packed(

@@ -25,7 +25,7 @@ from ccodegen.passes.context import PassContext
 from ccodegen.support.decisions import decided
 
 _MOST_PHASES = 16
-_LEAST_WORK = 1 << 20  # products: less is not worth several kernels
+_LEAST_WORK = 1 << 15  # products: some ten microseconds with the zeros, one without
 
 
 def split_dilated(module: Module, context: PassContext) -> Module:

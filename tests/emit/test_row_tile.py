@@ -37,6 +37,24 @@ def test_products_of_rows(kind: str, machine: str, compiler: str, tmp_path: Path
         np.testing.assert_allclose(sums, expected, 0 if sums_type == np.uint32 else 1e-4, 1e-4)
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("kind", ["f32", "s8_u8", "s16_s16"])
+def test_runs_of_the_depth(kind: str, machine: str, compiler: str, tmp_path: Path) -> None:
+    name = f"ccg_rows_{kind}_3x2{'x8' if kind == 'f32' else ''}_runs"
+    run = build(name, tmp_path, compiler, machine, sizes=7)
+    left, right = (HLO_TYPES[part].dtype for part in (kind.split("_") * 2)[:2])
+    sums_type = left if kind == "f32" else np.dtype(np.uint32)
+    for length in (5, 64, 99):
+        lhs, rhs = numbers((8, length + 3), left), numbers((2, 4 * length), right)
+        sums = np.empty((3, 2), sums_type)
+        sizes = (1, length + 3, 0, 4 * length, 4 * length, length, length + 3)
+        called(run, (sums, lhs, rhs), sizes)
+        rows = [lhs[i : i + 4, 1 : length + 1].reshape(-1) for i in range(3)]
+        expected = np.array(rows).astype(sums_type) @ rhs.astype(sums_type).T
+        np.testing.assert_allclose(sums, expected, 0 if sums_type == np.uint32 else 1e-4, 1e-4)
+
+
 def numbers(shape: tuple[int, ...], dtype: Any) -> Any:
     if dtype.kind != "f":
         return extremes(shape, dtype)

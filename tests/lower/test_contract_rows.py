@@ -6,8 +6,9 @@ import pytest
 
 from ccodegen.backend.build import build
 from ccodegen.backend.options import BuildOptions
+from tests.lower.test_contract_runs import convolution
 from tests.lower.test_contract_tiles import functions
-from tests.lower.test_weights import dense
+from tests.lower.test_weights import constants, dense, with_weights
 from tests.three_ways import check, module_of, plain_target
 
 
@@ -54,3 +55,27 @@ def test_batch_and_two_depths_and_what_is_fused() -> None:
   c = f32[3,5,16] broadcast(b), dimensions={2}
   ROOT r = f32[3,5,16] multiply(d, c) }""")
     )
+
+
+@pytest.mark.parametrize("types", ["f32 f32 f32", "f64 f64 f64", "s8 s8 s32", "bf16 bf16 f32"])
+@pytest.mark.parametrize("sizes", [(40, 130, 2), (33, 257, 3), (3, 200, 3), (40, 400, 7)])
+def test_weights_of_few_columns_lie_in_lines(sizes: tuple[int, int, int], types: str) -> None:
+    built = check(with_weights(dense(*sizes, "kn", types)))
+    assert constants(built) == [sizes[:0:-1]]
+    used = functions(built)
+    assert types.startswith("bf16") or all(name.startswith("ccg_rows_") for name in used)
+
+
+@pytest.mark.parametrize(
+    ("size", "window", "kernel", "shape"),
+    [
+        ("9,11,40", "size=3x3", "3,3,40,3", "7,9,3"),
+        ("9,27,33", "size=5x5 stride=2x2", "5,5,33,2", "3,12,2"),
+        ("9,21,70", "size=1x1 stride=2x2", "1,1,70,5", "5,11,5"),
+        ("9,11,64", "size=3x3 rhs_dilate=2x1 pad=1_1x1_1", "3,3,64,6", "7,11,6"),
+        ("29,48", "size=4", "4,48,3", "26,3"),
+    ],
+)
+def test_few_features_of_images(size: str, window: str, kernel: str, shape: str) -> None:
+    built = check(with_weights(convolution(size, window, kernel, shape)))
+    assert all(name.startswith("ccg_rows_") for name in functions(built)) and functions(built)
