@@ -185,6 +185,20 @@ class Packer:
             batch,
         )
 
+    def pack_right_lines(self, batch: Index) -> Panels:
+        """Packs the right matrix with its columns along the depth: panels as of `right_lines`."""
+        n, k, shape = self._n, self._k, self._product.shape
+        buffer = self._right = self._right or self._scratch(self._tile.right, n * k)
+        with self._builder.loop(n, "j") as j, self._builder.loops(shape.depth, "k") as depth:
+            at = plus(times(j, k), linearize(depth, shape.depth))
+            self._builder.store(buffer, (at,), self._product.rhs(batch, depth, self.column(j)))
+
+        def panel(number: Expr) -> Panel:
+            first, before = ending_inside(number, n, self._columns)
+            return Panel(buffer, times(first, k), k, 1, before)
+
+        return panel
+
     def _lines(
         self, lines: tuple[int, int], element: Callable[[Expr, Expr], Expr], batch: Index
     ) -> Panels | None:

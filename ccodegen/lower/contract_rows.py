@@ -1,8 +1,9 @@
 """Contractions of few rows or few columns whose matrices both lie along the depth in memory.
 
 Some rows are multiplied with some columns at a time, vectors along the depth: each element is read
-once or twice, and nothing is packed. Under the window of a convolution the left matrix lies in runs
-(see contract_runs.py). Sums of floats are not in strict mode's order.
+once or twice, and nothing is packed but a few columns that lie across. Under the window of a
+convolution the left matrix lies in runs (see contract_runs.py). Sums of floats are not in strict
+mode's order.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from ccodegen.loop.ir import Buffer, CallC, Index, LoopKind
 from ccodegen.lower.contract_panels import Packer, Panel, Panels
 from ccodegen.lower.contract_runs import RunTile, by_rows, left_runs
 from ccodegen.lower.product import Product
-from ccodegen.ops.register_tile import LEAST_VECTORS_OF_LINES, MOST_LINES, RegisterTile
+from ccodegen.ops.contraction import contraction
+from ccodegen.ops.register_tile import (
+    LEAST_ROWS_TO_PACK_FOR,
+    LEAST_VECTORS_OF_LINES,
+    MOST_LINES,
+    RegisterTile,
+    prefers_lines,
+)
 from ccodegen.support.element_type import ElementType
 
 _LEAST_SUMS = 4  # fewer would wait for each other
@@ -35,6 +43,9 @@ class RowTile:
             return packer.left_lines(batch)
         runs = self.runs
         return lambda number: runs.left(self.product, batch, number)
+
+    def right(self, packer: Packer, batch: Index) -> Panels:
+        return packer.right_lines(batch) or packer.pack_right_lines(batch)
 
 
 def row_tile(product: Product) -> RowTile | None:
@@ -57,16 +68,15 @@ def _in_lines(product: Product) -> RowTile | None:
     tile = _tile(product)
     if tile is None:
         return None
-    packer = Packer(product, tile)
     with product.work.builder.block(), product.work.builder.loops(product.shape.batch, "b") as at:
-        lines = packer.left_lines(at), packer.right_lines(at)
-    return None if None in lines else RowTile(product, tile)
+        lies_in_lines = Packer(product, tile).left_lines(at) is not None
+    found = RowTile(product, tile)
+    return found if lies_in_lines and _has_lines(product, tile) else None
 
 
 def _in_runs(product: Product, lanes: int) -> RowTile | None:
-    """For a few columns: those of weights that were laid out in lines."""
-    _, n, _ = product.shape.sizes
-    if len(product.shape.rows) < 2 or not 1 < n <= MOST_LINES:
+    """For a few columns."""
+    if len(product.shape.rows) < 2 or not 1 < product.shape.sizes[1] <= MOST_LINES:
         return None
     rows = by_rows(product)
     tile = _tile(rows)
@@ -75,9 +85,17 @@ def _in_runs(product: Product, lanes: int) -> RowTile | None:
     runs = left_runs(rows, tile)
     if runs is None or runs.step != 1 or runs.run < lanes:
         return None
-    with product.work.builder.block(), product.work.builder.loops(rows.shape.batch, "b") as at:
-        lines = Packer(rows, tile).right_lines(at)
-    return None if lines is None else RowTile(rows, tile, runs)
+    return RowTile(rows, tile, runs) if _has_lines(product, tile) else None
+
+
+def _has_lines(product: Product, tile: RegisterTile) -> bool:
+    """Whether the right matrix lies in lines, or is worth packing in such."""
+    job, builder = product.work.job, product.work.builder
+    with builder.block(), builder.loops(product.shape.batch, "b") as batch:
+        if Packer(product, tile).right_lines(batch) is not None:
+            return True
+    is_tall = product.shape.sizes[0] >= LEAST_ROWS_TO_PACK_FOR
+    return is_tall and prefers_lines(product.hero, job.target, job.strict)
 
 
 def _tile(product: Product) -> RegisterTile | None:
@@ -105,15 +123,18 @@ def contract_in_rows(rows: RowTile) -> None:
     m, n, _ = product.shape.sizes
     packer = Packer(product, tile)
     counts = -(-m // tile.rows), -(-n // tile.columns)
-    with builder.loops(product.shape.batch, "b", LoopKind.PARALLEL) as batch:
-        left, right = rows.left(packer, batch), packer.right_lines(batch)
-        assert left is not None and right is not None
+    batches = len(contraction(product.hero).batch)
+    with builder.loops(product.shape.batch[:batches], "b", LoopKind.PARALLEL) as before:
+        right = rows.right(packer, before)
         outer, inner = (("jt", counts[1]), ("it", counts[0]))[:: 1 if m <= n else -1]
         with (
+            builder.loops(product.shape.batch[batches:], "row", LoopKind.PARALLEL) as above,
             builder.loop(outer[1], outer[0], LoopKind.PARALLEL) as first,
             builder.loop(inner[1], inner[0]) as second,
         ):
-            it, jt = (second, first) if m <= n else (first, second)
+            batch, (it, jt) = (*before, *above), (second, first) if m <= n else (first, second)
+            left = rows.left(packer, batch)
+            assert left is not None
             sums = _sums(rows, left(it), right(jt))
             packer.finish((batch, it, jt), (sums, left(it), right(jt)))
 

@@ -20,7 +20,7 @@ from ccodegen.target.model import Target
 # Below this many multiplications packing costs more than it saves.
 _LEAST_WORK = 1 << 13
 _PRICE_OF_HALF_WIDTH = 1.1
-_LEAST_COLUMNS, _LEAST_DEPTH = 4, 4
+_LEAST_COLUMNS, _LEAST_DEPTH = 2, 4
 # For fewer rows the right matrix is not packed, but may lie in panels that are not much longer.
 LEAST_ROWS_TO_PACK_FOR = 3
 _MOST_PADDING = 0.125
@@ -33,6 +33,7 @@ _ROWS_LESS_OF_BYTES = 2
 MOST_LINES = 8
 LEAST_VECTORS_OF_LINES = 2
 _VECTORS_TO_ADD_UP = 6
+_FEW_COLUMNS = 3  # side by side they fill no vector
 
 _FLOATS = (ElementType.F32, ElementType.F64)
 _INTEGERS = (ElementType.S32, ElementType.U32)
@@ -117,7 +118,7 @@ def prefers_lines(hero: Instruction, target: Target, strict: bool = False) -> bo
         return False
     tile = register_tile(hero, target, strict)
     if tile is None:
-        return n < _LEAST_COLUMNS
+        return n <= _FEW_COLUMNS
     vectors = -(-n // tile.columns) * max(1, tile.columns / lanes)
     return n * (k / lanes + _VECTORS_TO_ADD_UP) < k * vectors
 

@@ -58,12 +58,25 @@ def test_batch_and_two_depths_and_what_is_fused() -> None:
 
 
 @pytest.mark.parametrize("types", ["f32 f32 f32", "f64 f64 f64", "s8 s8 s32", "bf16 bf16 f32"])
-@pytest.mark.parametrize("sizes", [(40, 130, 2), (33, 257, 3), (3, 200, 3), (40, 400, 7)])
+@pytest.mark.parametrize("sizes", [(40, 130, 3), (33, 257, 3), (3, 200, 3), (40, 400, 7)])
 def test_weights_of_few_columns_lie_in_lines(sizes: tuple[int, int, int], types: str) -> None:
     built = check(with_weights(dense(*sizes, "kn", types)))
     assert constants(built) == [sizes[:0:-1]]
     used = functions(built)
     assert types.startswith("bf16") or all(name.startswith("ccg_rows_") for name in used)
+
+
+@pytest.mark.parametrize("types", ["f32 f32 f32", "f64 f64 f64", "s16 s16 s32"])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_few_columns_that_lie_across_are_packed(batch: int, types: str) -> None:
+    left, right, result = types.split()
+    built = check(
+        module_of(f"""ENTRY e {{ x = {left}[{batch},19,140] parameter(0)
+  w = {right}[{batch},140,3] parameter(1)
+  ROOT d = {result}[{batch},19,3] dot(x, w), lhs_batch_dims={{0}}, rhs_batch_dims={{0}},
+    lhs_contracting_dims={{2}}, rhs_contracting_dims={{1}} }}""")
+    )
+    assert all(name.startswith("ccg_rows_") for name in functions(built)) and functions(built)
 
 
 @pytest.mark.parametrize(
