@@ -43,6 +43,18 @@ def delinearize(linear: Expr, dimensions: Sequence[int], ranges: Ranges) -> Inde
     return tuple(reversed(index))
 
 
+def merged_axes(extents: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
+    """Extents and steps of the fewest axes with the same elements in the same order."""
+    merged: list[tuple[int, int]] = []
+    for extent, step in zip(extents, steps, strict=True):
+        if extent == 1:
+            continue
+        if merged and merged[-1][1] == extent * step:
+            extent *= merged.pop()[0]
+        merged.append((extent, step))
+    return merged
+
+
 def split_request(expr: Expr, ranges: Ranges) -> tuple[Var, int] | None:
     """A loop variable and an inner extent: with `var = outer * extent + inner` a division or a
     remainder in the expression folds, that is not simple yet. None where no split helps.

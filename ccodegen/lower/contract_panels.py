@@ -14,10 +14,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.builder import apply, const, in_blocks, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.chunks import remaining
@@ -31,6 +32,7 @@ from ccodegen.support.element_type import ElementType
 _ZERO = index(0)
 _CACHE_LINE = 64  # bytes
 _COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places of 32 KB
+_FEW_PLACES = 2048  # bytes: on a sixteenth
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,9 @@ class Packer:
             start = plus(offset, times(turn, step))
             self._fill_group(batch, number, start, depths)
 
-        if self._group == 1:
+        if self._group == 1 and self._columns_collide(batch):
+            self._turn(batch, number, offset)
+        elif self._group == 1:
             with self._builder.loops(shape.depth, "k") as depth:
                 fill(linearize(depth, shape.depth), [depth])
         else:
@@ -117,6 +121,39 @@ class Packer:
             if part:
                 fill(index(whole), self._depths(index(whole), part))
         return Panel(self._right, offset, step, 1)
+
+    def _columns_collide(self, batch: Index) -> bool:
+        """Whether columns of the right matrix lie along the depth, and so far apart that those of a
+        panel share few places in a first-level cache."""
+        *outer, last = self._product.shape.depth or (1,)
+        builder, zeros = self._builder, [index(0) for _ in outer]
+        with builder.block(), builder.loop(last, "k") as k, builder.loop(self._n, "j") as j:
+            depth = (*zeros, k)[: len(self._product.shape.depth)]
+            value = self._product.rhs(batch, depth, self.column(j))
+            step = stride_along(value, j) or 1
+            return stride_along(value, k) == 1 and self._collides(step, _FEW_PLACES)
+
+    def _turn(self, batch: Index, number: Expr, offset: Expr) -> None:
+        """Packs columns that collide: a cache line of each at a time."""
+        width, builder, shape = self._columns, self._builder, self._product.shape
+        inside = remaining(self._product.work, self._n, times(number, width), width)
+        *outer, last = shape.depth
+        line = _CACHE_LINE // self._tile.right.bytes
+
+        def copy(before: Index, first: Expr, count: int) -> None:
+            with builder.loop(inside, "j") as j, builder.loop(count, "k") as k:
+                depth = (*before, plus(first, k))
+                at = plus(offset, plus(times(linearize(depth, shape.depth), width), j))
+                column = self.column(plus(times(number, width), j))
+                assert self._right is not None
+                builder.store(self._right, (at,), self._product.rhs(batch, depth, column))
+
+        with builder.loops(outer, "k") as before:
+            in_blocks(builder, last, min(line, last), "k", partial(copy, before))
+        with builder.loop(self._k, "k") as k, self._missing(inside, width) as j:
+            at = plus(offset, plus(times(k, width), j))
+            assert self._right is not None
+            builder.store(self._right, (at,), const(self._tile.right, 0))
 
     def _depths(self, turn: Expr, count: int) -> list[Index]:
         """The first `count` of a group."""
@@ -297,9 +334,9 @@ class Packer:
         with builder.block(), builder.loop(self._m, "i") as i:
             return stride_along(self._product.lhs(batch, self.row(i), zeros), i) == 1
 
-    def _collides(self, step: int) -> bool:
+    def _collides(self, step: int, places: int = _COLLIDING) -> bool:
         """Whether rows that far apart share few places in a first-level cache."""
-        return step * self._tile.left.bytes % _COLLIDING == 0
+        return step * self._tile.left.bytes % places == 0
 
     def _scratch(self, element_type: ElementType, size: int) -> Buffer:
         return self._product.work.new_scratch(element_type, (size,))

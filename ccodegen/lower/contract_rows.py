@@ -27,6 +27,8 @@ from ccodegen.ops.register_tile import (
 from ccodegen.support.element_type import ElementType
 
 _LEAST_SUMS = 4  # fewer would wait for each other
+_MOST_ROWS = 24  # of long lines: for more it pays to pack the right matrix
+_LONG = 8  # vectors
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,9 @@ def row_tile(product: Product) -> RowTile | None:
     machine = product.work.job.target.machine
     m, n, k = product.shape.sizes
     lanes = machine.vector_elements(product.left_type.bytes)
-    if lanes == 1 or k < LEAST_VECTORS_OF_LINES * lanes or not 0 < min(m, n) <= MOST_LINES:
+    if lanes == 1 or k < LEAST_VECTORS_OF_LINES * lanes or min(m, n) == 0:
+        return None
+    if min(m, n) > MOST_LINES and (m > _MOST_ROWS or k < _LONG * lanes):
         return None
     wide_integers = product.left_type is ElementType.U32
     if wide_integers or (product.type.is_float and product.work.job.strict):

@@ -7,12 +7,12 @@ rows are not, so that each row of the result is a product by itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
+from ccodegen.loop.linear import merged_axes
 from ccodegen.lower.contract_panels import Packer, Panel, ending_inside
 from ccodegen.lower.contract_tiles import right_lies_in_panels
 from ccodegen.lower.product import Product
@@ -113,23 +113,11 @@ def left_runs(product: Product, tile: RegisterTile) -> RunTile | None:
     if found is None:
         return None
     row_step, *steps = found[1]
-    runs = _merged(shape.depth, steps)
+    runs = merged_axes(shape.depth, steps)
     if len(runs) > 2:
         return None
     (_, run_step), (run, step) = ((1, 0), (1, 0), *runs)[-2:]
     return RunTile(tile, row_step, step, run, run_step)
-
-
-def _merged(extents: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
-    """Extents and steps of the fewest axes with the same elements in the same order."""
-    merged: list[tuple[int, int]] = []
-    for extent, step in zip(extents, steps, strict=True):
-        if extent == 1:
-            continue
-        if merged and merged[-1][1] == extent * step:
-            extent *= merged.pop()[0]
-        merged.append((extent, step))
-    return merged
 
 
 def contract_in_runs(product: Product, runs: RunTile) -> None:

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Var
+from ccodegen.loop.linear import linearize, merged_axes
 from ccodegen.loop.simplify import simplify_index
-from ccodegen.ops.contraction import Contraction, accumulator_type, contraction
+from ccodegen.ops.contraction import accumulator_type, contraction
 from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.target.model import Target
 
@@ -112,9 +114,7 @@ def prefers_lines(hero: Instruction, target: Target, strict: bool = False) -> bo
     if types is None or not 1 < n <= MOST_LINES or (strict and types[0].is_float):
         return False
     lanes = target.machine.vector_elements(types[0].bytes)
-    if lanes == 1 or k < LEAST_VECTORS_OF_LINES * lanes or shape.depth[-1] < lanes:
-        return False
-    if not _left_lies_along_depth(shape):
+    if lanes == 1 or k < LEAST_VECTORS_OF_LINES * lanes or not _lies_in_runs(hero, lanes):
         return False
     tile = register_tile(hero, target, strict)
     if tile is None:
@@ -123,12 +123,17 @@ def prefers_lines(hero: Instruction, target: Target, strict: bool = False) -> bo
     return n * (k / lanes + _VECTORS_TO_ADD_UP) < k * vectors
 
 
-def _left_lies_along_depth(shape: Contraction) -> bool:
-    """Whether its last dimension is the last one of the depth."""
+def _lies_in_runs(hero: Instruction, least: int) -> bool:
+    """Whether the left matrix lies along the depth in runs of at least so many elements, from each
+    of which to the next is the same step."""
+    shape = contraction(hero)
     depth = tuple(Var(f"k{n}") for n in range(len(shape.depth)))
     batch, row = (tuple(index(0) for _ in extents) for extents in (shape.batch, shape.rows))
     _, place = shape.lhs_index(batch, row, depth)
-    return simplify_index(place[-1], {}) == depth[-1]
+    position = linearize(place, hero.operands[0].array_shape.dimensions)
+    steps = affine(simplify_index(position, {})).terms
+    runs = merged_axes(shape.depth, [steps.get(k, 0) for k in depth])
+    return 0 < len(runs) <= 2 and runs[-1][0] >= least and runs[-1][1] == 1
 
 
 def contraction_key(hero: Instruction) -> str:

@@ -32,6 +32,7 @@ from ccodegen.passes.settle_types import settle_types
 from ccodegen.passes.simplify_algebra import simplify_algebra
 from ccodegen.passes.simplify_control import simplify_control
 from ccodegen.passes.simplify_movement import simplify_movement
+from ccodegen.passes.split_complex import split_complex
 from ccodegen.passes.split_dilated import split_dilated
 from ccodegen.passes.split_reductions import split_reductions
 from ccodegen.passes.split_windows import split_windows
@@ -91,8 +92,9 @@ SIMPLIFICATION: Pipeline = (
     # The passes that follow know no dynamic shapes; custom calls that are ops are such by now.
     pad_dynamic,
     expand_batch_norm,
-    # Leaves kernels to fold.
+    # Both leave constants to fold.
     split_dilated,
+    split_complex,
     _SIMPLIFY,
     # A dot reads any order as well as another; before loops, so that no transpose is hoisted.
     absorb_transposes,
