@@ -22,7 +22,7 @@ from ccodegen.target.model import Target
 # Below this many multiplications packing costs more than it saves.
 _LEAST_WORK = 1 << 13
 _PRICE_OF_HALF_WIDTH = 1.1
-_LEAST_COLUMNS, _LEAST_DEPTH = 2, 4
+_LEAST_COLUMNS, _LEAST_DEPTH = 2, 5
 # For fewer rows the right matrix is not packed, but may lie in panels that are not much longer.
 LEAST_ROWS_TO_PACK_FOR = 3
 _MOST_PADDING = 0.125
