@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def _laid_out(
         if not isinstance(weights.attributes, Constant) or weights.array_shape.size == 0:
             return new
         laid_out = _laid_out_weights(new, target, strict)
-        return replace(new, operands=(new.operands[0], laid_out, *new.operands[2:]))
+        return new.with_operands((new.operands[0], laid_out, *new.operands[2:]))
 
     return rewrite_with_old(computation, visit, callees)
 
