@@ -114,26 +114,29 @@ def prefers_lines(hero: Instruction, target: Target, strict: bool = False) -> bo
     if types is None or not 1 < n <= MOST_LINES or (strict and types[0].is_float):
         return False
     lanes = target.machine.vector_elements(types[0].bytes)
-    if lanes == 1 or k < LEAST_VECTORS_OF_LINES * lanes or not _lies_in_runs(hero, lanes):
+    if lanes == 1 or k < LEAST_VECTORS_OF_LINES * lanes:
         return False
-    tile = register_tile(hero, target, strict)
-    if tile is None:
-        return n <= _FEW_COLUMNS
-    vectors = -(-n // tile.columns) * max(1, tile.columns / lanes)
-    return n * (k / lanes + _VECTORS_TO_ADD_UP) < k * vectors
+    vectors, tile = _vectors_of_a_line(hero, lanes), register_tile(hero, target, strict)
+    if tile is None or not vectors:
+        return vectors > 0 and n <= _FEW_COLUMNS
+    across = -(-n // tile.columns) * max(1, tile.columns / lanes)
+    return n * (vectors + _VECTORS_TO_ADD_UP) < k * across
 
 
-def _lies_in_runs(hero: Instruction, least: int) -> bool:
-    """Whether the left matrix lies along the depth in runs of at least so many elements, from each
-    of which to the next is the same step."""
+def _vectors_of_a_line(hero: Instruction, lanes: int) -> int:
+    """How many vectors a line of the left matrix is, the last one of a run counted twice where it
+    is not full; 0 where it does not lie along the depth in runs of a vector or more, from each of
+    which to the next is the same step."""
     shape = contraction(hero)
     depth = tuple(Var(f"k{n}") for n in range(len(shape.depth)))
     batch, row = (tuple(index(0) for _ in extents) for extents in (shape.batch, shape.rows))
     _, place = shape.lhs_index(batch, row, depth)
     position = linearize(place, hero.operands[0].array_shape.dimensions)
     steps = affine(simplify_index(position, {})).terms
-    runs = merged_axes(shape.depth, [steps.get(k, 0) for k in depth])
-    return 0 < len(runs) <= 2 and runs[-1][0] >= least and runs[-1][1] == 1
+    *outer, (run, step) = merged_axes(shape.depth, [steps.get(k, 0) for k in depth])
+    if len(outer) > 1 or run < lanes or step != 1:
+        return 0
+    return shape.sizes[2] // run * (-(-run // lanes) + (run % lanes > 0))
 
 
 def contraction_key(hero: Instruction) -> str:
