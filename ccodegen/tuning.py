@@ -28,6 +28,7 @@ from ccodegen.passes.context import PassContext
 from ccodegen.passes.lay_out_weights import lay_out_weights
 from ccodegen.passes.pipelines import COMPILATION, run
 from ccodegen.random_inputs import random_inputs
+from ccodegen.support.collection import no_collection
 from ccodegen.support.errors import InputError
 from ccodegen.target import Target, Tile
 
@@ -103,7 +104,8 @@ def _measured(hero: Instruction, options: BuildOptions) -> Tuned:
     for tile in tiles:
         target = replace(options.target, tiles=((contraction, tile),))
         alone = BuildOptions(target, strict=options.strict)
-        made, _ = compiled(module, alone, Options(options.strict))
+        with no_collection():
+            made, _ = compiled(module, alone, Options(options.strict))
         calls.append(direct(made))
     # What others do on this machine counts less in the processor's time.
     clock = time.process_time if options.target.machine.threads == 1 else time.perf_counter

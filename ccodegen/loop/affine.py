@@ -112,7 +112,8 @@ def divmod_affine(dividend: Affine, divisor: int, ranges: Ranges) -> tuple[Affin
     whole += shift
     if reach.high - shift * divisor < divisor:
         return whole, rest
-    for step in sorted({math.gcd(divisor, c) for c in rest.terms.values()} - {1}, reverse=True):
+    steps = {math.gcd(divisor, c) for c in rest.terms.values()}
+    for step in sorted({*steps, math.gcd(*steps)} - {1}, reverse=True):
         coarse, fine = _split(rest, step)
         reach = fine.bounds(ranges)
         if reach.low >= 0 and reach.high < step:

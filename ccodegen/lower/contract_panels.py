@@ -110,7 +110,7 @@ class Packer:
             self._fill_group(batch, number, start, depths)
 
         if self._group == 1 and self._columns_collide(batch):
-            self._turn(batch, number, offset)
+            self._turn(batch, number, self._right, offset)
         elif self._group == 1:
             with self._builder.loops(shape.depth, "k") as depth:
                 fill(linearize(depth, shape.depth), [depth])
@@ -125,35 +125,34 @@ class Packer:
     def _columns_collide(self, batch: Index) -> bool:
         """Whether columns of the right matrix lie along the depth, and so far apart that those of a
         panel share few places in a first-level cache."""
-        *outer, last = self._product.shape.depth or (1,)
+        *outer, last = self._product.shape.depth
         builder, zeros = self._builder, [index(0) for _ in outer]
         with builder.block(), builder.loop(last, "k") as k, builder.loop(self._n, "j") as j:
-            depth = (*zeros, k)[: len(self._product.shape.depth)]
-            value = self._product.rhs(batch, depth, self.column(j))
+            value = self._product.rhs(batch, (*zeros, k), self.column(j))
             step = stride_along(value, j) or 1
             return stride_along(value, k) == 1 and self._collides(step, _FEW_PLACES)
 
-    def _turn(self, batch: Index, number: Expr, offset: Expr) -> None:
+    def _turn(self, batch: Index, number: Expr, panels: Buffer, offset: Expr) -> None:
         """Packs columns that collide: a cache line of each at a time."""
         width, builder, shape = self._columns, self._builder, self._product.shape
         inside = remaining(self._product.work, self._n, times(number, width), width)
         *outer, last = shape.depth
         line = _CACHE_LINE // self._tile.right.bytes
 
+        def store(k: Expr, j: Expr, value: Expr) -> None:
+            builder.store(panels, (plus(offset, plus(times(k, width), j)),), value)
+
         def copy(before: Index, first: Expr, count: int) -> None:
             with builder.loop(inside, "j") as j, builder.loop(count, "k") as k:
                 depth = (*before, plus(first, k))
-                at = plus(offset, plus(times(linearize(depth, shape.depth), width), j))
                 column = self.column(plus(times(number, width), j))
-                assert self._right is not None
-                builder.store(self._right, (at,), self._product.rhs(batch, depth, column))
+                value = self._product.rhs(batch, depth, column)
+                store(linearize(depth, shape.depth), j, value)
 
         with builder.loops(outer, "k") as before:
             in_blocks(builder, last, min(line, last), "k", partial(copy, before))
         with builder.loop(self._k, "k") as k, self._missing(inside, width) as j:
-            at = plus(offset, plus(times(k, width), j))
-            assert self._right is not None
-            builder.store(self._right, (at,), const(self._tile.right, 0))
+            store(k, j, const(self._tile.right, 0))
 
     def _depths(self, turn: Expr, count: int) -> list[Index]:
         """The first `count` of a group."""

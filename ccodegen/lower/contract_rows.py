@@ -17,13 +17,8 @@ from ccodegen.lower.contract_panels import Packer, Panel, Panels
 from ccodegen.lower.contract_runs import RunTile, by_rows, left_runs
 from ccodegen.lower.product import Product
 from ccodegen.ops.contraction import contraction
-from ccodegen.ops.register_tile import (
-    LEAST_ROWS_TO_PACK_FOR,
-    LEAST_VECTORS_OF_LINES,
-    MOST_LINES,
-    RegisterTile,
-    prefers_lines,
-)
+from ccodegen.ops.lines import LEAST_VECTORS, MOST_LINES, prefers_lines
+from ccodegen.ops.register_tile import LEAST_ROWS_TO_PACK_FOR, RegisterTile
 from ccodegen.support.element_type import ElementType
 
 _LEAST_SUMS = 4  # fewer would wait for each other
@@ -55,7 +50,7 @@ def row_tile(product: Product) -> RowTile | None:
     machine = product.work.job.target.machine
     m, n, k = product.shape.sizes
     lanes = machine.vector_elements(product.left_type.bytes)
-    if lanes == 1 or k < LEAST_VECTORS_OF_LINES * lanes or min(m, n) == 0:
+    if lanes == 1 or k < LEAST_VECTORS * lanes or min(m, n) == 0:
         return None
     if min(m, n) > MOST_LINES and (m > _MOST_ROWS or k < _LONG * lanes):
         return None
@@ -72,10 +67,11 @@ def _in_lines(product: Product) -> RowTile | None:
     tile = _tile(product)
     if tile is None:
         return None
-    with product.work.builder.block(), product.work.builder.loops(product.shape.batch, "b") as at:
-        lies_in_lines = Packer(product, tile).left_lines(at) is not None
-    found = RowTile(product, tile)
-    return found if lies_in_lines and _has_lines(product, tile) else None
+    builder = product.work.builder
+    with builder.block(), builder.loops(product.shape.batch, "b") as batch:
+        if Packer(product, tile).left_lines(batch) is None:
+            return None
+    return RowTile(product, tile) if _has_lines(product, tile) else None
 
 
 def _in_runs(product: Product, lanes: int) -> RowTile | None:

@@ -10,11 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.affine import affine
-from ccodegen.loop.builder import index
-from ccodegen.loop.ir import Var
-from ccodegen.loop.linear import linearize, merged_axes
-from ccodegen.loop.simplify import simplify_index
 from ccodegen.ops.contraction import accumulator_type, contraction
 from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.target.model import Target
@@ -30,12 +25,6 @@ _MOST_PADDING = 0.125
 _LEAST_SIZE_FOR_PAIRS = 16
 # Products of bytes need registers that the sums cannot have, for a correction of their signs.
 _ROWS_LESS_OF_BYTES = 2
-
-# Of columns along the depth: more are worth a tile; two vectors of each; to add up its lanes.
-MOST_LINES = 8
-LEAST_VECTORS_OF_LINES = 2
-_VECTORS_TO_ADD_UP = 6
-_FEW_COLUMNS = 3  # side by side they fill no vector
 
 _FLOATS = (ElementType.F32, ElementType.F64)
 _INTEGERS = (ElementType.S32, ElementType.U32)
@@ -104,39 +93,6 @@ def register_tile(
     if m < LEAST_ROWS_TO_PACK_FOR and -n % columns > _MOST_PADDING * n:
         return None
     return RegisterTile(evenly(m, rows), columns, *types)
-
-
-def prefers_lines(hero: Instruction, target: Target, strict: bool = False) -> bool:
-    """Whether a right matrix of few columns is better laid out along the depth, as the left one
-    lies: a tile that they filled in part would take longer, and less than a tile much longer."""
-    shape, types = contraction(hero), panel_types(hero, target, strict)
-    _, n, k = shape.sizes
-    if types is None or not 1 < n <= MOST_LINES or (strict and types[0].is_float):
-        return False
-    lanes = target.machine.vector_elements(types[0].bytes)
-    if lanes == 1 or k < LEAST_VECTORS_OF_LINES * lanes:
-        return False
-    vectors, tile = _vectors_of_a_line(hero, lanes), register_tile(hero, target, strict)
-    if tile is None or not vectors:
-        return vectors > 0 and n <= _FEW_COLUMNS
-    across = -(-n // tile.columns) * max(1, tile.columns / lanes)
-    return n * (vectors + _VECTORS_TO_ADD_UP) < k * across
-
-
-def _vectors_of_a_line(hero: Instruction, lanes: int) -> int:
-    """How many vectors a line of the left matrix is, the last one of a run counted twice where it
-    is not full; 0 where it does not lie along the depth in runs of a vector or more, from each of
-    which to the next is the same step."""
-    shape = contraction(hero)
-    depth = tuple(Var(f"k{n}") for n in range(len(shape.depth)))
-    batch, row = (tuple(index(0) for _ in extents) for extents in (shape.batch, shape.rows))
-    _, place = shape.lhs_index(batch, row, depth)
-    position = linearize(place, hero.operands[0].array_shape.dimensions)
-    steps = affine(simplify_index(position, {})).terms
-    *outer, (run, step) = merged_axes(shape.depth, [steps.get(k, 0) for k in depth])
-    if len(outer) > 1 or run < lanes or step != 1:
-        return 0
-    return shape.sizes[2] // run * (-(-run // lanes) + (run % lanes > 0))
 
 
 def contraction_key(hero: Instruction) -> str:

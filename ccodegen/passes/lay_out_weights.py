@@ -18,7 +18,8 @@ from ccodegen.loop.simplify import simplify_index
 from ccodegen.ops.build import constant, reshape, slice_of, transpose
 from ccodegen.ops.contraction import Contraction, contraction
 from ccodegen.ops.creation import Constant
-from ccodegen.ops.register_tile import RegisterTile, prefers_lines, register_tile
+from ccodegen.ops.lines import prefers_lines
+from ccodegen.ops.register_tile import RegisterTile, register_tile
 from ccodegen.passes.context import PassContext
 from ccodegen.support.pieces import Array
 from ccodegen.target import Target

@@ -84,6 +84,7 @@ def test_simplifying_twice_changes_nothing_of_value(expr: Expr) -> None:
         (apply("remainder", plus(times(i, 12), times(j, 4), index(3)), index(4)), "3"),
         (apply("divide", plus(times(i, 6), j), index(4)), "(i * 6 + j) / 4"),
         (apply("divide", plus(times(i, 12), times(j, 4), index(2)), index(24)), "i / 2"),
+        (apply("divide", plus(times(i, 6), times(k, 10)), index(30)), "(k * 5 + i * 3) / 15"),
         (apply("remainder", plus(times(i, 12), j), index(24)), "i % 2 * 12 + j"),
         (apply("divide", apply("divide", k, index(2)), index(2)), "k / 4"),
         (apply("divide", minus(i, index(1)), index(2)), "(i + 1) / 2 - 1"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ccodegen.backend.build import build
 from ccodegen.backend.options import BuildOptions
+from ccodegen.ops.register_tile import contraction_key
+from ccodegen.target.model import Tile
 from tests.lower.test_contract_runs import convolution
 from tests.lower.test_contract_tiles import functions
 from tests.lower.test_weights import constants, dense, with_weights
@@ -92,3 +96,16 @@ def test_few_columns_that_lie_across_are_packed(batch: int, types: str) -> None:
 def test_few_features_of_images(size: str, window: str, kernel: str, shape: str) -> None:
     built = check(with_weights(convolution(size, window, kernel, shape)))
     assert all(name.startswith("ccg_rows_") for name in functions(built)) and functions(built)
+
+
+@pytest.mark.parametrize("vectors", [1, 2, 3, 4])
+@pytest.mark.parametrize("columns", [3, 5, 7])
+def test_a_tuned_tile_changes_no_order_of_sums(columns: int, vectors: int) -> None:
+    module = with_weights(dense(40, 130, columns, "kn"))
+    target, key = plain_target(), contraction_key(module.entry.root)
+    tuned = replace(target, tiles=((key, Tile(2, vectors)),))
+    families = [
+        {name.split("_")[1] for name in functions(build(module, BuildOptions(t)))}
+        for t in (target, tuned)
+    ]
+    assert families[0] == families[1]
