@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, comment
-from ccodegen.emit.parallel import LOCAL_NAMES, ParallelPrinter, Part, parallel_loops
+from ccodegen.emit.parallel import LOCAL_NAMES, ParallelPrinter, Part, PartText, parallel_loops
 from ccodegen.emit.statement import StatementPrinter
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.used import used_variables
@@ -18,20 +18,26 @@ from ccodegen.support.naming import counted
 
 @dataclass(frozen=True)
 class KernelText:
-    """A printed kernel. `prototype` is without storage class and semicolon. `parts`: functions it
-    gives to threads; if there are any, its last parameter is `threads`."""
+    """A printed kernel. `prototype` is without storage class and semicolon. `parts`: loops it
+    gives to threads; if there are any, its last parameter is `threads`. `apart`: those whose turns
+    have their function in another unit."""
 
     name: str
     comment: tuple[str, ...]
     prototype: str
     body: tuple[str, ...]
     headers: frozenset[str]
-    parts: tuple[str, ...] = ()
+    parts: tuple[PartText, ...] = ()
+    apart: frozenset[PartText] = frozenset()
 
     def lines(self, storage: str = "") -> list[str]:
         """The function's definition; `storage`: "static" or nothing."""
+        parts: list[str] = []
+        for part in self.parts:
+            turns = [] if part in self.apart else [*part.lines("static"), ""]
+            parts += [*turns, *part.caller]
         head = fitted([f"{storage} {self.prototype}".lstrip()])
-        return [*self.parts, *self.comment, *head, "{", *self.body, "}"]
+        return [*parts, *self.comment, *head, "{", *self.body, "}"]
 
 
 def print_kernel(kernel: Kernel, name: str, files: Names, threads: bool = False) -> KernelText:
@@ -53,7 +59,7 @@ def print_kernel(kernel: Kernel, name: str, files: Names, threads: bool = False)
         f"void {name}({', '.join(parameters) or 'void'})",
         tuple(fitted(indented(lines))),
         frozenset(headers | {"ccg_base.h"}),
-        tuple(printer.functions),
+        tuple(printer.printed),
     )
 
 

@@ -49,6 +49,21 @@ class Part:
     turns: str
 
 
+@dataclass(frozen=True)
+class PartText:
+    """A printed part: the function of turns, whose prototype is without storage class and
+    semicolon, and what calls it."""
+
+    prototype: str
+    body: tuple[str, ...]
+    caller: tuple[str, ...]
+
+    def lines(self, storage: str = "") -> list[str]:
+        """The function's definition; `storage`: "static" or nothing."""
+        head = fitted([f"CCG_APART {storage} {self.prototype}".replace("  ", " ")])
+        return [*head, "{", *self.body, "}"]
+
+
 def parallel_loops(body: Sequence[Stmt]) -> Iterator[For]:
     """The outermost loops whose turns are worth sharing: of known number, proven independent or
     said to be, and without use of arrays that the kernel declares around them."""
@@ -81,7 +96,7 @@ def _outer_buffers(loop: For) -> set[Buffer]:
 
 
 class ParallelPrinter(StatementPrinter):
-    """Prints a kernel's statements with these loops as calls; `functions` has their definitions.
+    """Prints a kernel's statements with these loops as calls of what is in `printed`.
 
     `parts`: by identity of the loop. `order`: of the kernel's buffers.
     """
@@ -97,7 +112,7 @@ class ParallelPrinter(StatementPrinter):
     ) -> None:
         super().__init__(names, headers, used, written)
         self._parts, self._order = parts, order
-        self.functions: list[str] = []
+        self.printed: list[PartText] = []
 
     def loop(self, loop: For) -> list[str]:
         part = self._parts.get(id(loop))
@@ -105,9 +120,7 @@ class ParallelPrinter(StatementPrinter):
             return super().loop(loop)
         loop = join_loops(loop, _ENOUGH_TURNS)
         members = self._members(loop)
-        self.functions += self._turns(loop, part, members)
-        self.functions += _context(part, members)
-        self.functions += _function(part, members)
+        self.printed.append(self._part(loop, part, members))
         self.headers.add(HEADER)
         values = ", ".join(name for _, name in members)
         call = f"ccg_in_parts(threads, {_turns(loop)[0]}, {part.function}, &context);"
@@ -125,7 +138,7 @@ class ParallelPrinter(StatementPrinter):
     def _pointer(self, buffer: Buffer) -> str:
         return f"{'' if buffer in self.written else 'const '}{memory_type(buffer.type)} *"
 
-    def _turns(self, loop: For, part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
+    def _part(self, loop: For, part: Part, members: Sequence[tuple[str, str]]) -> PartText:
         """The loop from `begin` to `end`, of pieces that have several turns each or one."""
         count, chunk = _turns(loop)
         if chunk == 1:
@@ -140,8 +153,9 @@ class ParallelPrinter(StatementPrinter):
             lines += self.turns(loop, f"begin * {chunk}", "last")
         parameters = [f"{_qualified(kind)}{name}" for kind, name in members]
         parameters += ["ptrdiff_t begin", "ptrdiff_t end"]
-        prototype = f"CCG_APART static void {part.turns}({', '.join(parameters)})"
-        return [*fitted([prototype]), "{", *fitted(indented(lines)), "}", ""]
+        prototype = f"void {part.turns}({', '.join(parameters)})"
+        caller = (*_context(part, members), *_function(part, members))
+        return PartText(prototype, tuple(fitted(indented(lines))), caller)
 
 
 def _qualified(kind: str) -> str:

@@ -18,6 +18,7 @@ from ccodegen.emit.constants import ConstantText
 from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
+from ccodegen.emit.parallel import PartText
 from ccodegen.emit.program import ProgramPrinter, file_name, own_names
 from ccodegen.emit.render import render
 from ccodegen.emit.steps import repeated_kernels
@@ -30,7 +31,8 @@ from ccodegen.target import Target
 LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
 _PREFIX = "jit"
 _LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times what headers take
-_FIRST_UNITS = 2  # of one kernel each: compilers have nothing else to do yet
+_FIRST_UNITS = 2  # of one kernel each, or half of one: compilers have nothing else to do yet
+_LARGE_KERNEL = 150  # lines: a compiler takes that much longer than to begin
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
 _CALLED_LINES = 40  # of the runtime, that a kernel calls
 _FEW_LINES = 30  # take less time, even optimised, than a compiler takes to begin
@@ -115,13 +117,36 @@ class TablePrinter:
         """Prints a kernel."""
         name = file_name(self._names, _PREFIX, kernel)
         text = print_kernel(kernel, name, self._names, self._threads > 1)
-        self._texts[kernel] = text
         if text.parts and not self._pool:
             self._add_pool()
         if work(kernel.body) > _LITTLE_WORK:
+            if len(self._units) < _FIRST_UNITS:
+                text = self._halved(text)
             self._add_hot(text)
         else:
             self._little.append(kernel)  # until it is known whether a loop calls it
+        self._texts[kernel] = text
+
+    def _halved(self, text: KernelText) -> KernelText:
+        """A large kernel; some of its parts, with up to half of its lines, are a unit now."""
+        if len(text.parts) < 2 or _own_lines(text) < _LARGE_KERNEL:
+            return text
+        half = text
+        for part in sorted(text.parts, key=lambda part: len(part.body), reverse=True):
+            without = replace(half, apart=half.apart | {part})
+            if half is text or 2 * _own_lines(without) >= _own_lines(text):
+                half = without
+        parts = _apart([half])
+        self._complete(
+            _UnitView(
+                strict=self._strict,
+                headers=_headers([text]),
+                prototypes=_declarations(*parts),
+                kernels=tuple("\n".join(part.lines()) for part in parts),
+            ),
+            hot=True,
+        )
+        return half
 
     def finish(self, program: Program, large_constant: int = LARGE_CONSTANT) -> TableSources:
         """All units of the program, whose kernels have been added. One has the entry function,
@@ -199,11 +224,11 @@ class TablePrinter:
         storage = {t: "static" if t in little else "CCG_APART static" for t in texts}
         view = _view(texts, self._strict, storage)
         own = [hooks.HEADER] if printer.hooks else []
-        called = _view([t for t in self._texts.values() if t not in texts], self._strict)
+        called = [text for text in self._texts.values() if text not in texts]
         return replace(
             view,
-            headers=tuple(sorted({*view.headers, *called.headers, *own})),
-            prototypes=called.prototypes,
+            headers=tuple(sorted({*view.headers, *_headers(called), *own})),
+            prototypes=_declarations(*_apart(texts), *called),
             constants=tuple(printer.constants.values()),
             entry=_entry(printer),
             shared=printer.shared,
@@ -230,7 +255,20 @@ def _statement_work(statement: Stmt) -> float:
 
 
 def _lines(texts: Iterable[KernelText]) -> int:
-    return sum(len(text.body) + _CALLED_LINES for text in texts)
+    """What compilers have to work on: functions that only hand on arguments take no time."""
+    return sum(_own_lines(text) + _CALLED_LINES for text in texts)
+
+
+def _own_lines(text: KernelText) -> int:
+    return len(text.body) + sum(len(part.body) for part in text.parts if part not in text.apart)
+
+
+def _headers(texts: Iterable[KernelText]) -> tuple[str, ...]:
+    return tuple(sorted({"ccg_base.h"}.union(*(text.headers for text in texts))))
+
+
+def _declarations(*functions: KernelText | PartText) -> tuple[str, ...]:
+    return tuple("\n".join(fitted([f"{function.prototype};"])) for function in functions)
 
 
 def _view(
@@ -239,10 +277,15 @@ def _view(
     """A unit of kernels; `storage`: of those that no other unit calls."""
     return _UnitView(
         strict=strict,
-        headers=tuple(sorted({"ccg_base.h"}.union(*(text.headers for text in texts)))),
-        prototypes=tuple("\n".join(fitted([f"{text.prototype};"])) for text in texts),
+        headers=_headers(texts),
+        prototypes=_declarations(*_apart(texts), *texts),
         kernels=tuple("\n".join(text.lines((storage or {}).get(text, ""))) for text in texts),
     )
+
+
+def _apart(texts: Iterable[KernelText]) -> list[PartText]:
+    """The parts of kernels that are in other units."""
+    return [part for text in texts for part in text.parts if part in text.apart]
 
 
 def _entry(printer: ProgramPrinter) -> str:

@@ -89,16 +89,19 @@ def _rebuilt(statement: Stmt, on_expr: OnExpr, on_stmt: OnStmt) -> Stmt:
     raise AssertionError(statement)
 
 
-def statements(body: Body) -> Iterator[Stmt]:
+def statements(body: Body) -> list[Stmt]:
     """All statements, outer ones first."""
-    for statement in body:
-        yield statement
-        match statement:
-            case For():
-                yield from statements(statement.body)
-            case If():
-                yield from statements(statement.then)
-                yield from statements(statement.orelse)
+    pending = list(reversed(body))
+    found: list[Stmt] = []
+    while pending:
+        statement = pending.pop()
+        found.append(statement)
+        if type(statement) is For:
+            pending.extend(reversed(statement.body))
+        elif type(statement) is If:
+            pending.extend(reversed(statement.orelse))
+            pending.extend(reversed(statement.then))
+    return found
 
 
 def expressions(body: Body) -> Iterator[Expr]:

@@ -15,7 +15,8 @@ from ccodegen.ops import index
 
 @dataclass(frozen=True)
 class TracedValue:
-    """A number. The result of each operation gets a name."""
+    """A number. The result of each operation gets a name, but for products, which are mostly added
+    to something at once."""
 
     builder: Builder
     expr: Expr
@@ -27,7 +28,7 @@ class TracedValue:
         return self._applied("subtract", other)
 
     def __mul__(self, other: TracedValue | float) -> TracedValue:
-        return self._applied("multiply", other)
+        return TracedValue(self.builder, self._with("multiply", other))
 
     def __truediv__(self, other: float) -> TracedValue:
         return self._applied("divide", other)
@@ -36,8 +37,11 @@ class TracedValue:
         return self._named(apply("negate", self.expr))
 
     def _applied(self, operator: str, other: TracedValue | float) -> TracedValue:
+        return self._named(self._with(operator, other))
+
+    def _with(self, operator: str, other: TracedValue | float) -> Expr:
         second = other.expr if isinstance(other, TracedValue) else const(self.expr.type, other)
-        return self._named(apply(operator, self.expr, second))
+        return apply(operator, self.expr, second)
 
     def _named(self, expr: Expr) -> TracedValue:
         return TracedValue(self.builder, self.builder.let(expr, "t"))

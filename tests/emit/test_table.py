@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from ccodegen.backend.build import build
 from ccodegen.backend.options import BuildOptions, with_threads
 from ccodegen.emit import table
+from ccodegen.emit.source import Sources
 from ccodegen.emit.table import PYTHON, TablePrinter, Unit, emit_table
 from ccodegen.hlo.text import parse
 from ccodegen.loop.ir import Kernel
@@ -14,6 +18,7 @@ from ccodegen.loop.steps import called_kernels
 from ccodegen.support import runtime_c
 from ccodegen.target import load
 from tests.emit import programs
+from tests.emit.c_compiler import assert_clean
 from tests.ops.test_lapack_schur import geev
 
 HOST = load("host")
@@ -123,6 +128,25 @@ def test_the_threads_are_a_unit_that_is_sent_with_the_first_kernel_they_share() 
     assert others == [pool, python]
     assert "extern const ccg_threads ccg_shared_threads;" in kernels.text
     assert "ccg_pool.h" not in kernels.text
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_large_first_kernel_is_two_units(compiler: str, tmp_path: Path) -> None:
+    target = with_threads(HOST, 2)
+    text = """HloModule m
+    ENTRY e {
+      x = c64[512,512] parameter(0)
+      ROOT y = c64[512,512] fft(x), fft_type=FFT, fft_length={512,512}
+    }"""
+    sources = emit_table(build(parse(text), BuildOptions(target)).program, target)
+    first, second = (unit for unit in sources.units if unit.hot)
+    assert ENTRY in second.text
+    (name,) = re.findall(r"^CCG_APART void (\w+)\(", first.text, re.MULTILINE)
+    assert len(re.findall(rf"^void {name}\([^;]*;", second.text, re.MULTILINE)) == 1
+    assert len(re.findall(r"^CCG_APART static void \w+_turns", second.text, re.MULTILINE)) == 1
+    assert 0.5 < len(first.text) / len(second.text) < 2
+    both = Sources({unit.name: unit.text for unit in (first, second)}, runtime=())
+    assert_clean(both, tmp_path, compiler)
 
 
 def test_no_kernel_has_the_name_of_a_function_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
