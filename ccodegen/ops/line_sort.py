@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ccodegen.loop.builder import Builder, apply, compare, const
+from ccodegen.ops.bucket_radix_sort import BucketRadixSorter
 from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
-from ccodegen.ops.radix_sort import KeyedLine, Radix, RadixSorter
+from ccodegen.ops.radix_buckets import takes_buckets
+from ccodegen.ops.radix_sort import KeyedLine, Radix, RadixSorter, room
 from ccodegen.ops.rank_sort import RankSorter
 from ccodegen.ops.sliced_radix_sort import SlicedRadixSorter
 from ccodegen.support.decisions import decided
@@ -21,6 +23,7 @@ _LEAST_SIDE_BY_SIDE = 16  # lines
 _MOST_SIDE_BY_SIDE = 16  # elements of a line: the work grows with the square
 _MOST_BITS = 64
 _MOST_WIDTH = 12
+_PLACES = 1 << 11  # that elements of a bucket move to at a time, all their values counted
 _MOST_ELEMENTS = 2**31
 _SLICES = 2  # of a line for each thread, as some cores are slower
 _CACHE_LINES = 512  # that a first-level cache surely has room for beside other data
@@ -90,12 +93,13 @@ def line_sorter(
     scope: NestScope, n: int, types: Sequence[ElementType], order: Order
 ) -> LineSorter:
     """The cheapest sort of lines of n elements with values of these types."""
-    builder, lines = scope.builder, [scope.scratch(t, (2, n)) for t in types]
-    merge = MergeSorter(builder, n, lines, order.less)
+    builder = scope.builder
     fits = order.bits <= _MOST_BITS and n <= _MOST_ELEMENTS
     memory_is_scarce = scope.target.memory.ram > 0
     if order.key is None or not fits or memory_is_scarce:
-        return merge
+        return MergeSorter(builder, n, [scope.scratch(t, (2, n)) for t in types], order.less)
+    lines = [scope.scratch(t, (2, room(n))) for t in types]
+    merge = MergeSorter(builder, n, lines, order.less)
     radix = best_radix(n, types, order.bits)
     costs = merge_cost(n), rank_cost(n, order.bits), radix_cost(radix, n, types)
     prices = dict(zip(_SORTS, costs, strict=True))
@@ -113,9 +117,13 @@ def line_sorter(
 
 def _radix_sorter(scope: NestScope, line: KeyedLine) -> LineSorter:
     threads, types = scope.target.machine.threads, [b.type for b in line.buffers]
-    if threads == 1 or radix_cost(line.radix, line.n, types) < _LEAST_SHARED:
-        return RadixSorter(scope, line)
-    return SlicedRadixSorter(scope, line, _SLICES * threads)
+    if threads > 1 and radix_cost(line.radix, line.n, types) >= _LEAST_SHARED:
+        return SlicedRadixSorter(scope, line, _SLICES * threads)
+    bits, width = line.radix.bits, max(1, (_PLACES // len(types)).bit_length() - 1)
+    parting = Radix(bits, -(-bits // width))
+    if line.n * sum(t.bytes for t in types) >= _NEAR and takes_buckets(line.n, parting):
+        return BucketRadixSorter(scope, replace(line, radix=parting))
+    return RadixSorter(scope, line)
 
 
 def merge_cost(n: int) -> float:

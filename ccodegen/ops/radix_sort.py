@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, Index, LoopKind
-from ccodegen.ops.index import minus, plus, quotient, times
+from ccodegen.ops.index import less, minus, plus, quotient, times
 from ccodegen.ops.line_sorter import Key, Read, Values, Write, key_word
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
 
 _U32 = ElementType.U32
 BLOCK = 256  # elements whose digits are computed together, in a loop without dependences
+
+
+def room(n: int) -> int:
+    """Of a line of n elements in memory: digits are computed of whole blocks."""
+    return n + BLOCK if n > BLOCK else n
+
 
 Block: TypeAlias = tuple[Expr, Expr]  # its first element, and the number of them
 
@@ -37,6 +43,13 @@ class Span:
 
 def span_of(first: Expr, end: Expr) -> Span:
     return Span(first, end, quotient(plus(minus(end, first), BLOCK - 1), BLOCK))
+
+
+class Digit(NamedTuple):
+    """Of keys: the bits from `shift` on, in so many `values`."""
+
+    shift: Expr
+    values: Expr
 
 
 @dataclass(frozen=True)
@@ -60,10 +73,14 @@ class Radix:
         """Of one pass."""
         return 1 << self.width
 
+    def digit(self, p: Expr) -> Digit:
+        """That of a pass."""
+        return Digit(times(p, self.width), index(self.counters))
+
 
 @dataclass(frozen=True)
 class KeyedLine:
-    """A line of `n` elements to sort. `buffers`: scratch memory [2, n] for each value.
+    """A line of `n` elements to sort. `buffers`: scratch memory [2, room(n)] for each value.
 
     `key(values)`: of type radix.word and below 2 ** radix.bits, the same each time.
     """
@@ -107,14 +124,23 @@ class RadixSorter:
         self._count_digits(counts, rows, span, read, keys)
         current = b.variable(side, "side")
         passes = counts.dimensions[len(rows)]
-        with b.loop(passes, "p") as p, b.when(self._digits_differ(counts, (*rows, p), span)):
-            source = b.let(b.load(current), "from")
-            target = b.let(minus(index(1), source), "to")
-            with self._blocks(span) as block:
-                self._find_digits(keys, p, block, functools.partial(self._load, source))
-                self._move(counts, (*rows, p), (source, target), keys, block)
-            b.store(current, (), target)
+        with b.loop(passes, "p") as p:
+            digit = self._radix.digit(p)
+            with b.when(self._digits_differ(counts, (*rows, p), digit, span)):
+                source = b.let(b.load(current), "from")
+                target = b.let(minus(index(1), source), "to")
+                self._move_span(counts, (*rows, p), digit, (source, target), span, keys)
+                b.store(current, (), target)
         return b.let(b.load(current), "end")
+
+    def _write_span(self, span: Span, side: Expr, write: Write, kept: int) -> None:
+        """Those of the `kept` first places that are in the span."""
+        b = self._builder
+        with b.loop(minus(span.end, span.first), "i") as i:
+            place = plus(span.first, i)
+            is_kept = b.when(less(place, kept)) if kept < self._line.n else nullcontext()
+            with is_kept:
+                write(place, self._load(side, place))
 
     def _count_digits(
         self, counts: Buffer, rows: Index, span: Span, read: Read, keys: Buffer
@@ -130,16 +156,28 @@ class RadixSorter:
             with b.loop(length, "k") as k:
                 key = b.let(b.load(keys, (k,)), "key")
                 for number in range(passes):
-                    digit = self._digit(key, index(number))
+                    digit = self._digit(key, self._radix.digit(index(number)))
                     self._next_place(counts, (*rows, index(number)), digit)
 
-    def _digits_differ(self, counts: Buffer, row: Index, span: Span) -> Expr:
+    def _count_digit(
+        self, counts: Buffer, row: Index, digit: Digit, source: Expr, span: Span, keys: Buffer
+    ) -> None:
+        """That of one pass."""
+        b = self._builder
+        with b.loop(digit.values, "d", LoopKind.VECTOR) as d:
+            b.store(counts, (*row, d), const(_U32, 0))
+        with self._blocks(span) as (start, length):
+            self._find_digits(keys, digit, source, start)
+            with b.loop(length, "k") as k:
+                self._next_place(counts, row, b.load(keys, (k,)))
+
+    def _digits_differ(self, counts: Buffer, row: Index, digit: Digit, span: Span) -> Expr:
         """Counts become the places of the first element of each digit; whether it is not one digit
         that all elements have."""
         b = self._builder
         total = b.variable(apply("convert", span.first, type=_U32), "total")
         largest = b.variable(const(_U32, 0), "largest")
-        with b.loop(self._radix.counters, "d") as d:
+        with b.loop(digit.values, "d") as d:
             count = b.let(b.load(counts, (*row, d)), "count")
             b.store(counts, (*row, d), b.load(total))
             b.store(total, (), apply("add", b.load(total), count))
@@ -147,22 +185,30 @@ class RadixSorter:
         size = apply("convert", minus(span.end, span.first), type=_U32)
         return compare("lt", b.load(largest), size)
 
-    def _find_digits(self, keys: Buffer, p: Expr, block: Block, read: Read) -> None:
-        """Of the elements of a block."""
-        b, (start, length) = self._builder, block
-        with b.loop(length, "k", LoopKind.VECTOR) as k:
-            values = [b.let(v, "value") for v in read(plus(start, k))]
-            b.store(keys, (k,), self._digit(self._line.key(values), p))
-
-    def _move(
-        self, counts: Buffer, row: Index, sides: tuple[Expr, Expr], keys: Buffer, block: Block
+    def _move_span(
+        self,
+        counts: Buffer,
+        row: Index,
+        digit: Digit,
+        sides: tuple[Expr, Expr],
+        span: Span,
+        keys: Buffer,
     ) -> None:
-        """The elements of a block with these digits, to the places in that row of counters."""
-        b, (start, length), (source, target) = self._builder, block, sides
-        with b.loop(length, "k") as k:
-            place = self._next_place(counts, row, b.load(keys, (k,)))
-            values = self._load(source, plus(start, k))
-            self._store(target, apply("convert", place, type=INDEX), values)
+        """From one side to the other, by one digit, to the places in that row of counters."""
+        b, (source, target) = self._builder, sides
+        with self._blocks(span) as (start, length):
+            self._find_digits(keys, digit, source, start)
+            with b.loop(length, "k") as k:
+                place = self._next_place(counts, row, b.load(keys, (k,)))
+                values = self._load(source, plus(start, k))
+                self._store(target, apply("convert", place, type=INDEX), values)
+
+    def _find_digits(self, keys: Buffer, digit: Digit, source: Expr, start: Expr) -> None:
+        """Of the elements of a block, and of what lies behind those of the last one."""
+        b = self._builder
+        with b.loop(min(BLOCK, self._line.n), "k", LoopKind.VECTOR) as k:
+            values = [b.let(v, "value") for v in self._load(source, plus(start, k))]
+            b.store(keys, (k,), self._digit(self._line.key(values), digit))
 
     @contextmanager
     def _blocks(self, span: Span) -> Iterator[Block]:
@@ -173,11 +219,11 @@ class RadixSorter:
             count = b.let(apply("minimum", minus(span.end, start), index(BLOCK)), "count")
             yield start, count
 
-    def _digit(self, key: Expr, p: Expr) -> Expr:
-        word, width = self._radix.word, self._radix.width
-        shift = apply("convert", apply("multiply", p, index(width)), type=word)
-        digits = apply("shift-right-logical", key, shift)
-        return apply("and", digits, const(word, self._radix.counters - 1))
+    def _digit(self, key: Expr, digit: Digit) -> Expr:
+        word = self._radix.word
+        shift = apply("convert", digit.shift, type=word)
+        largest = apply("convert", minus(digit.values, 1), type=word)
+        return apply("and", apply("shift-right-logical", key, shift), largest)
 
     def _next_place(self, counts: Buffer, row: Index, digit: Expr) -> Expr:
         """The counter of a digit, which then counts one more."""

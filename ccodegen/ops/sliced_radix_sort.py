@@ -13,30 +13,19 @@ Where most are in one bucket, or buckets are small, slices go on with the least 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ccodegen.loop.builder import apply, compare, const, index
-from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
+from ccodegen.loop.ir import Buffer, Expr, LoopKind
 from ccodegen.ops.index import at_least, less, minus, plus, quotient, times
 from ccodegen.ops.line_sorter import Read, Write
 from ccodegen.ops.lowering import NestScope
+from ccodegen.ops.radix_buckets import Buckets, takes_buckets
 from ccodegen.ops.radix_sort import BLOCK, KeyedLine, RadixSorter, Span, span_of
 from ccodegen.support.element_type import ElementType
 
 _U32 = ElementType.U32
-_ELEMENTS = 2  # of a bucket for each of its counters, that these are worth clearing
-_LEAST_BUCKETS = 128  # so many of a line; floats whose sizes differ little have some more
-_LARGEST = 0.6  # of a line: the largest bucket, for which threads are not idle too long
-
-
-class _Digits(NamedTuple):
-    """Of a line: how many elements have the most frequent one, and how many digits there are, if
-    there may be buckets."""
-
-    largest: Expr
-    used: Expr
 
 
 class SlicedRadixSorter(RadixSorter):
@@ -48,10 +37,8 @@ class SlicedRadixSorter(RadixSorter):
         self._slices = -(-self._blocks_in_all // self._blocks_each)
         super().__init__(scope, line, self._slices)
         counters, self._last = line.radix.counters, line.radix.passes - 1
-        least = _ELEMENTS * counters * _LEAST_BUCKETS
-        self._takes_buckets = self._last > 0 and line.n >= least
-        if self._takes_buckets:
-            self._starts = scope.scratch(_U32, (counters + 1,))
+        self._buckets = Buckets(scope, line) if takes_buckets(line.n, line.radix) else None
+        if self._buckets:
             self._bucket_counts = scope.scratch(_U32, (self._slices, self._last, counters))
 
     def sort(self, read: Read, write: Write, kept: int) -> None:
@@ -59,9 +46,9 @@ class SlicedRadixSorter(RadixSorter):
         with b.loop(self._line.n, "i", LoopKind.PARALLEL) as i:
             self._read_and_store(read, i)
         side = b.variable(index(0), "side")
-        if not self._takes_buckets:
+        if self._buckets is None:
             with b.loop(self._radix.passes, "p") as p:
-                self._pass(p, side, self._differ)
+                self._pass(p, side)
             self._write_all(b.load(side), write, kept)
             return
         parted = b.variable(const(_U32, 0), "parted")
@@ -69,51 +56,42 @@ class SlicedRadixSorter(RadixSorter):
         with b.loop(1 + self._radix.passes, "step") as step, b.when(is_whole):
             is_first = compare("eq", step, index(0))
             p = b.let(apply("select", is_first, index(self._last), minus(step, 1)), "p")
-
-            def pays(digits: _Digits) -> Expr:
-                return apply("select", is_first, self._part_well(digits), self._differ(digits))
-
-            self._pass(p, side, pays)
+            self._pass(p, side, is_first)
             moved = compare("ne", b.load(side), index(0))
             with b.when(apply("and", is_first, moved)):
                 b.store(parted, (), const(_U32, 1))
         with b.when(is_whole):
             self._write_all(b.load(side), write, kept)
         with b.otherwise():
-            self._sort_buckets(write, kept)
+            self._sort_buckets(self._buckets, write, kept)
 
-    def _pass(self, p: Expr, side: Buffer, pays: Callable[[_Digits], Expr]) -> None:
-        """By one digit, from the side where the elements lie to the other one, where it pays."""
+    def _pass(self, p: Expr, side: Buffer, is_first: Expr | None = None) -> None:
+        """By one digit, from the side where the elements lie to the other one, where it pays; the
+        first time, only if buckets do."""
         b = self._builder
         source = b.let(b.load(side), "from")
         self._count_pass(p, source)
-        with b.when(pays(self._place_slices())):
+        pays = b.variable(self._place_slices(), "pays")
+        if self._buckets and is_first:
+            with b.when(is_first):
+                b.store(pays, (), self._buckets.pay())
+        with b.when(b.load(pays)):
             target = b.let(minus(index(1), source), "to")
             self._move_pass(p, source, target)
             b.store(side, (), target)
-
-    def _differ(self, digits: _Digits) -> Expr:
-        return compare("lt", digits.largest, const(_U32, self._line.n))
-
-    def _part_well(self, digits: _Digits) -> Expr:
-        """Whether buckets pay."""
-        n, clearing = self._line.n, _ELEMENTS * self._radix.counters
-        even = compare("le", digits.largest, const(_U32, int(_LARGEST * n)))
-        few = compare("le", digits.used, const(_U32, n // max(1, clearing)))
-        return apply("and", even, few)
 
     def _write_all(self, side: Expr, write: Write, kept: int) -> None:
         end = self._builder.let(side, "end")
         with self._builder.loop(kept, "i", LoopKind.PARALLEL) as i:
             write(i, self._load(end, i))
 
-    def _sort_buckets(self, write: Write, kept: int) -> None:
+    def _sort_buckets(self, buckets: Buckets, write: Write, kept: int) -> None:
         """A slice takes the buckets that have their middle in it."""
         b = self._builder
         with self._slice() as (part, keys, here):
             next_slice = plus(here.first, BLOCK * self._blocks_each)
-            with b.loop(self._radix.counters, "bucket") as d:
-                start, stop = self._start(d), self._start(plus(d, 1))
+            with b.loop(buckets.count, "bucket") as d:
+                start, stop = buckets.bounds(d)
                 middle = b.let(quotient(plus(start, stop), 2), "middle")
                 is_here = apply("and", at_least(middle, here.first), less(middle, next_slice))
                 with b.when(apply("and", less(start, stop), is_here)):
@@ -122,43 +100,25 @@ class SlicedRadixSorter(RadixSorter):
     def _sort_bucket(
         self, part: Expr, start: Expr, stop: Expr, keys: Buffer, write: Write, kept: int
     ) -> None:
-        b, side = self._builder, index(1)
+        bucket, side = span_of(start, stop), index(1)
         read = functools.partial(self._load, side)
-        bucket = span_of(start, stop)
         end = self._sort_span(self._bucket_counts, (part,), bucket, side, read, keys)
-        with b.loop(minus(stop, start), "i") as i:
-            place = plus(start, i)
-            with self._if_kept(place, kept):
-                write(place, self._load(end, place))
-
-    def _if_kept(self, place: Expr, kept: int) -> AbstractContextManager[None]:
-        return self._builder.when(less(place, kept)) if kept < self._line.n else nullcontext()
-
-    def _start(self, digit: Expr) -> Expr:
-        """Where elements with this digit begin, and those with a lesser one end."""
-        start = self._builder.load(self._starts, (digit,))
-        return self._builder.let(apply("convert", start, type=INDEX), "start")
+        self._write_span(bucket, end, write, kept)
 
     def _count_pass(self, p: Expr, source: Expr) -> None:
-        b, read = self._builder, functools.partial(self._load, source)
         with self._slice() as (part, keys, here):
-            with b.loop(self._radix.counters, "d", LoopKind.VECTOR) as d:
-                b.store(self._counts, (part, d), const(_U32, 0))
-            with self._blocks(here) as block:
-                self._find_digits(keys, p, block, read)
-                with b.loop(block[1], "k") as k:
-                    self._next_place(self._counts, (part,), b.load(keys, (k,)))
+            self._count_digit(self._counts, (part,), self._radix.digit(p), source, here, keys)
 
     def _move_pass(self, p: Expr, source: Expr, target: Expr) -> None:
-        with self._slice() as (part, keys, here), self._blocks(here) as block:
-            self._find_digits(keys, p, block, functools.partial(self._load, source))
-            self._move(self._counts, (part,), (source, target), keys, block)
+        with self._slice() as (part, keys, here):
+            digit = self._radix.digit(p)
+            self._move_span(self._counts, (part,), digit, (source, target), here, keys)
 
-    def _place_slices(self) -> _Digits:
-        """Counts become the places of the first element of each digit in each slice."""
+    def _place_slices(self) -> Expr:
+        """Counts become the places of the first element of each digit in each slice; whether it is
+        not one digit that all elements have."""
         b, zero = self._builder, const(_U32, 0)
         total, largest = b.variable(zero, "total"), b.variable(zero, "largest")
-        used = b.variable(zero, "used") if self._takes_buckets else None
         with b.loop(self._radix.counters, "d") as d:
             before = b.let(b.load(total), "before")
             with b.loop(self._slices, "slice") as part:
@@ -167,13 +127,11 @@ class SlicedRadixSorter(RadixSorter):
                 b.store(total, (), apply("add", b.load(total), count))
             own = b.let(apply("subtract", b.load(total), before), "own")
             b.store(largest, (), apply("maximum", b.load(largest), own))
-            if used:
-                b.store(self._starts, (d,), before)
-                is_used = apply("convert", compare("ne", own, zero), type=_U32)
-                b.store(used, (), apply("add", b.load(used), is_used))
-        if used:
-            b.store(self._starts, (index(self._radix.counters),), b.load(total))
-        return _Digits(b.load(largest), b.load(used) if used else zero)
+            if self._buckets:
+                self._buckets.begin(d, before)
+        if self._buckets:
+            self._buckets.end()
+        return compare("lt", b.load(largest), const(_U32, self._line.n))
 
     @contextmanager
     def _slice(self) -> Iterator[tuple[Expr, Buffer, Span]]:

@@ -9,7 +9,8 @@ import ccodegen.ops
 from ccodegen.backend.options import with_threads
 from ccodegen.hlo.text import parse
 from ccodegen.loop.text import to_text
-from ccodegen.ops import line_sort, sliced_radix_sort
+from ccodegen.ops import line_sort, radix_buckets
+from ccodegen.ops.bucket_radix_sort import BucketRadixSorter
 from ccodegen.ops.line_sort import Order, best_radix, line_sorter
 from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_sort import RadixSorter
@@ -153,34 +154,40 @@ def test_sorts_by_digits_in_slices(element_type, comparator, n, monkeypatch):
     assert any("apart" in to_text(kernel) for kernel in built.program.kernels)
 
 
+@pytest.fixture
+def short_lines_in_buckets(monkeypatch):
+    monkeypatch.setattr(line_sort, "_LEAST_SHARED", 0)
+    monkeypatch.setattr(line_sort, "_NEAR", 0)
+    monkeypatch.setattr(radix_buckets, "_ELEMENTS", 2**-20)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
     ("element_type", "comparator", "n"),
     [("f32", CANONICAL, 301), ("u64", SWAPPED, 257), ("s32", GREATER, 2100)],
 )
-def test_sorts_by_digits_in_buckets(element_type, comparator, n, monkeypatch):
-    monkeypatch.setattr(line_sort, "_LEAST_SHARED", 0)
-    monkeypatch.setattr(sliced_radix_sort, "_ELEMENTS", 0)
-    target = with_threads(three_ways.plain_target(), 2)
+def test_sorts_by_digits_in_buckets(
+    element_type, comparator, n, threads, short_lines_in_buckets
+):
+    target = with_threads(three_ways.plain_target(), threads)
     text = BY.format(element_type, comparator, n)
     built = three_ways.check(text, values(element_type, n), strict=True, target=target)
     assert any("bucket" in to_text(kernel) for kernel in built.program.kernels)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("share", [0, 0.5, 0.9, 1])
-def test_most_elements_in_one_bucket(share, monkeypatch):
-    monkeypatch.setattr(line_sort, "_LEAST_SHARED", 0)
-    monkeypatch.setattr(sliced_radix_sort, "_ELEMENTS", 0)
-    target = with_threads(three_ways.plain_target(), 2)
+def test_most_elements_in_one_bucket(share, threads, short_lines_in_buckets):
+    target = with_threads(three_ways.plain_target(), threads)
     random = np.random.default_rng(3)
     near, wide = random.integers(0, 1000, 1100), random.integers(-(2**31), 2**31, 1100)
     x = np.where(np.arange(1100) < share * 1100, near, wide).astype(np.int32)
     three_ways.check(BY.format("s32", GREATER, 1100), x, strict=True, target=target)
 
 
-def test_the_first_of_many_in_buckets(monkeypatch):
-    monkeypatch.setattr(line_sort, "_LEAST_SHARED", 0)
-    monkeypatch.setattr(sliced_radix_sort, "_ELEMENTS", 0)
-    target = with_threads(three_ways.plain_target(), 2)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_first_of_many_in_buckets(threads, short_lines_in_buckets):
+    target = with_threads(three_ways.plain_target(), threads)
     text = """ENTRY e { x = s32[700] parameter(0)
       ROOT r = (s32[650], s32[650]) topk(x), k=650, largest=true }"""
     built = three_ways.check(text, values("s32", 700), strict=True, target=target)
@@ -191,6 +198,13 @@ def test_passes_over_digits_that_all_elements_share_are_left_out():
     x = np.random.default_rng(1).integers(70_000, 70_100, 300).astype(np.int32)
     three_ways.check(BY.format("s32", GREATER, 300), x, strict=True)
     three_ways.check(BY.format("s32", GREATER, 300), np.full(300, 7, np.int32), strict=True)
+
+
+def test_passes_over_digits_that_all_elements_of_buckets_share(short_lines_in_buckets):
+    random = np.random.default_rng(1)
+    near, far = random.integers(70_000, 70_100, 300), random.integers(-3, 3, 300) << 29
+    for x in (near, np.full(300, 7), near + far, far):
+        three_ways.check(BY.format("s32", GREATER, 300), x.astype(np.int32), strict=True)
 
 
 def test_passes_over_slices_are_left_out_likewise(monkeypatch):
@@ -262,6 +276,7 @@ def test_the_cheapest_sort_is_taken():
     assert sorter_of(16, 32) is RankSorter and sorter_of(50, 64, 2) is RankSorter
     assert sorter_of(1000, 32) is RadixSorter and sorter_of(1000, 8) is RadixSorter
     assert sorter_of(10**5, 32) is RadixSorter
+    assert sorter_of(2 * 10**6, 32) is BucketRadixSorter
     assert sorter_of(10**5, 32, threads=2) is SlicedRadixSorter
     assert sorter_of(10**3, 32, threads=2) is RadixSorter
     assert sorter_of(1, 32) is MergeSorter
