@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ccodegen.loop.builder import apply, compare, const
+from ccodegen.loop.builder import Builder, apply, compare, const
 from ccodegen.loop.ir import Expr
 from ccodegen.ops.fold import call_scalars, converted
 from ccodegen.ops.line_sorter import key_word
@@ -26,7 +26,7 @@ def packed_key(scope: Scope, keys: Sequence[Key], values: Sequence[Expr]) -> Exp
     packed: Expr | None = None
     for key in keys:
         (value,) = call_scalars(scope, key.computation, values)
-        part = converted(ordered(_settled(value, key), key.descending), word)
+        part = converted(ordered(scope.builder, _settled(value, key), key.descending), word)
         if packed is not None:
             shift = const(word, ordered_bits(value.type))
             part = apply("or", apply("shift-left", packed, shift), part)
@@ -55,13 +55,14 @@ def _settled(value: Expr, key: Key) -> Expr:
     return apply("select", is_zero, zero, value)
 
 
-def ordered(value: Expr, descending: bool = False) -> Expr:
+def ordered(builder: Builder, value: Expr, descending: bool = False) -> Expr:
     """An integer u32, or u64 for wide types, that orders as the value; floats in total order.
 
     It is less than 2 ** ordered_bits.
     """
     bits = ordered_bits(value.type)
-    key = _ordered_float(value) if value.type.is_float else _ordered_integer(value)
+    is_float = value.type.is_float
+    key = _ordered_float(builder, value) if is_float else _ordered_integer(value)
     return apply("xor", key, const(key.type, 2**bits - 1)) if descending else key
 
 
@@ -81,11 +82,11 @@ def _ordered_integer(value: Expr) -> Expr:
     return apply("add", number, const(word, 2 ** (bits - 1)))
 
 
-def _ordered_float(value: Expr) -> Expr:
+def _ordered_float(builder: Builder, value: Expr) -> Expr:
     """Its bits with the sign turned over, and all others too where it is negative."""
     wide = value if value.type.bits >= 32 else converted(value, ElementType.F32)
     word = U32 if wide.type is ElementType.F32 else U64
-    bits = apply("bitcast-convert", wide, type=word)
+    bits = builder.let(apply("bitcast-convert", wide, type=word), "bits")
     sign = const(word, 2 ** (wide.type.bits - 1))
     is_negative = compare("ge", bits, sign)
     everything = const(word, 2**wide.type.bits - 1)

@@ -17,7 +17,7 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape, TupleShape
 from ccodegen.loop import operators
-from ccodegen.loop.builder import apply
+from ccodegen.loop.builder import Builder, apply
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays
@@ -79,7 +79,7 @@ def _by_partial_sort(scope: NestScope, line: Index, n: int, k: int, largest: boo
     values, indices = scope.results
 
     def key(i: Expr) -> Expr:
-        return ordered(builder.load(operand, (*line, i)), descending=largest)
+        return ordered(builder, builder.load(operand, (*line, i)), descending=largest)
 
     def write(i: Expr, place: Expr) -> None:
         builder.store(values, (*line, i), builder.load(operand, (*line, place)))
@@ -100,17 +100,16 @@ def _by_sort(scope: NestScope, line: Index, n: int, k: int, largest: bool) -> No
         builder.store(values, (*line, i), found[0])
         builder.store(indices, (*line, i), found[1])
 
-    line_sorter(scope, n, (operand.type, indices.type), _order(operand.type, largest)).sort(
-        read, write, k
-    )
+    types = operand.type, indices.type
+    line_sorter(scope, n, types, _order(builder, operand.type, largest)).sort(read, write, k)
 
 
-def _order(element_type: ElementType, largest: bool) -> Order:
+def _order(builder: Builder, element_type: ElementType, largest: bool) -> Order:
     operator = comparison(element_type, largest)
     return Order(
         lambda a, b: apply(operator, a[0], b[0], type=ElementType.PRED),
         ordered_bits(element_type),
-        lambda values: ordered(values[0], descending=largest),
+        lambda values: ordered(builder, values[0], descending=largest),
     )
 
 
