@@ -37,7 +37,6 @@ class BucketRadixSorter(RadixSorter):
         with b.loop(2, "round") as number:
             is_first = compare("eq", number, index(0))
             is_parted = b.let(compare("ne", b.load(parted), index(0)), "is_parted")
-
             is_short = compare("lt", varying, const(parting.word, parting.counters))
             is_wide = b.let(apply("or", is_parted, is_short), "is_wide")
 

@@ -94,6 +94,9 @@ class KeyedLine:
 class RadixSorter:
     """Emits the sort of one line."""
 
+    reads_on = True
+    """Whether what lies behind a block may be read: no thread writes there."""
+
     def __init__(self, scope: NestScope, line: KeyedLine, rows: int = 0) -> None:
         """`rows`: of counters; one for each pass if it is not said."""
         self._builder: Builder = scope.builder
@@ -166,9 +169,9 @@ class RadixSorter:
         b = self._builder
         with b.loop(digit.values, "d", LoopKind.VECTOR) as d:
             b.store(counts, (*row, d), const(_U32, 0))
-        with self._blocks(span) as (start, length):
-            self._find_digits(keys, digit, source, start)
-            with b.loop(length, "k") as k:
+        with self._blocks(span) as block:
+            self._find_digits(keys, digit, source, block)
+            with b.loop(block[1], "k") as k:
                 self._next_place(counts, row, b.load(keys, (k,)))
 
     def _digits_differ(self, counts: Buffer, row: Index, digit: Digit, span: Span) -> Expr:
@@ -197,16 +200,18 @@ class RadixSorter:
         """From one side to the other, by one digit, to the places in that row of counters."""
         b, (source, target) = self._builder, sides
         with self._blocks(span) as (start, length):
-            self._find_digits(keys, digit, source, start)
+            self._find_digits(keys, digit, source, (start, length))
             with b.loop(length, "k") as k:
                 place = self._next_place(counts, row, b.load(keys, (k,)))
                 values = self._load(source, plus(start, k))
                 self._store(target, apply("convert", place, type=INDEX), values)
 
-    def _find_digits(self, keys: Buffer, digit: Digit, source: Expr, start: Expr) -> None:
-        """Of the elements of a block, and of what lies behind those of the last one."""
-        b = self._builder
-        with b.loop(min(BLOCK, self._line.n), "k", LoopKind.VECTOR) as k:
+    def _find_digits(self, keys: Buffer, digit: Digit, source: Expr, block: Block) -> None:
+        """Of the elements of a block, and of what lies behind those of the last one: compilers make
+        less of a loop that is as long each time."""
+        b, (start, length) = self._builder, block
+        extent = index(min(BLOCK, self._line.n)) if self.reads_on else length
+        with b.loop(extent, "k", LoopKind.VECTOR) as k:
             values = [b.let(v, "value") for v in self._load(source, plus(start, k))]
             b.store(keys, (k,), self._digit(self._line.key(values), digit))
 

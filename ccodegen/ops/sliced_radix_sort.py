@@ -31,6 +31,8 @@ _U32 = ElementType.U32
 class SlicedRadixSorter(RadixSorter):
     """Emits the sort of one line in `slices` slices, or fewer."""
 
+    reads_on = False
+
     def __init__(self, scope: NestScope, line: KeyedLine, slices: int) -> None:
         self._blocks_in_all = -(-line.n // BLOCK)
         self._blocks_each = -(-self._blocks_in_all // slices)
