@@ -22,9 +22,11 @@ from ccodegen.target import Target
 _SHOWN_LINES = 20
 _LIGHT = "-Og"  # for code that runs once over little data: half the time of -O3 to compile
 # Of gcc: two that take an eighth of its time for no better code, and the assembler starts with it;
-# and loops with selects stay without branches, which else no vectors are made of.
+# loops with selects stay without branches, which else no vectors are made of; and so with calls of
+# a loop with many: by default a function may not grow to more than twice its size.
 _FLAGS_OF_GCC = (
-    "-fno-tree-bit-ccp", "-fno-aggressive-loop-optimizations", "-pipe", "-fno-thread-jumps"
+    "-fno-tree-bit-ccp", "-fno-aggressive-loop-optimizations", "-pipe", "-fno-thread-jumps",
+    "--param", "large-function-growth=1000",
 )
 
 

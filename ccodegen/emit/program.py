@@ -10,7 +10,7 @@ from ccodegen.emit.constants import ConstantText, print_constant
 from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, identifier
-from ccodegen.emit.steps import StepPrinter, arena_pointers
+from ccodegen.emit.steps import StepPrinter, arena_pointers, arena_variables
 from ccodegen.loop.ir import Argument, Buffer, CallC, Kernel, Program
 from ccodegen.loop.rebuild import statements
 from ccodegen.loop.steps import called_kernels, used_buffers
@@ -22,8 +22,9 @@ class ProgramPrinter:
 
     `external`: constants that come as pointers, and are not printed.
     `reserved`: names that the entry function has for itself. `threads`: large loops become
-    functions that the caller's threads may share. `files`: the names at file scope, where there are
-    any before. `printed`: kernels that have been printed before.
+    functions that the caller's threads may share. `variables`: arena buffers of one element are
+    variables of the entry function. `files`: the names at file scope, where there are any before.
+    `printed`: kernels that have been printed before.
     """
 
     program: Program
@@ -32,6 +33,7 @@ class ProgramPrinter:
     external: Container[Buffer] = ()
     reserved: tuple[str, ...] = ("arena", "base", "args", "table", "weights", "block")
     threads: bool = False
+    variables: bool = False
     files: Names = field(default_factory=Names)
     printed: Mapping[Kernel, KernelText] = field(default_factory=dict)
     scope: Names = field(init=False)
@@ -87,7 +89,8 @@ class ProgramPrinter:
 
     def steps(self, base: str) -> list[str]:
         """The entry function's body after its checks: arena pointers, steps, `return 0`."""
-        pointers = arena_pointers(self.program, self.buffer, base)
+        define = arena_variables if self.variables else arena_pointers
+        pointers = define(self.program, self.buffer, base)
         printer = StepPrinter(self.buffer, self._call)
         gap = [""] if pointers else []
         lines = [*pointers, *gap, *printer.lines(self.program.steps), "return 0;"]

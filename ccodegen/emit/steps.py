@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ccodegen.emit.hooks import print_hook
 from ccodegen.emit.lines import indented
 from ccodegen.emit.names import comment
-from ccodegen.emit.types import memory_type
+from ccodegen.emit.types import array_length, memory_type
 from ccodegen.loop.ir import (
     Buffer,
     CallHook,
@@ -77,8 +77,22 @@ def repeated_kernels(steps: Sequence[Step]) -> Iterator[Kernel]:
 
 def arena_pointers(program: Program, name: Callable[[Buffer], str], base: str) -> list[str]:
     """Definitions of typed pointers to the arena buffers that the steps use."""
-    buffers = used_buffers(program.steps)
-    return [_pointer(b, name(b), base) for b in buffers if b.space is Space.ARENA]
+    return [_pointer(b, name(b), base) for b in _used_arena(program)]
+
+
+def arena_variables(program: Program, name: Callable[[Buffer], str], base: str) -> list[str]:
+    """Likewise, with buffers of one element as variables, which compilers keep in registers: the
+    state of a loop over few elements."""
+    return [
+        _pointer(b, name(b), base)
+        if b.size != 1
+        else f"{memory_type(b.type)} {name(b)}[{array_length(b)}];"
+        for b in _used_arena(program)
+    ]
+
+
+def _used_arena(program: Program) -> list[Buffer]:
+    return [b for b in used_buffers(program.steps) if b.space is Space.ARENA]
 
 
 def _pointer(buffer: Buffer, name: str, base: str) -> str:

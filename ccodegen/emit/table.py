@@ -34,7 +34,8 @@ _LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times wha
 _FIRST_UNITS = 2  # of one kernel each, or half of one: compilers have nothing else to do yet
 _LARGE_KERNEL = 150  # lines: a compiler takes that much longer than to begin
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
-_CALLED_LINES = 40  # of the runtime, that a kernel calls
+_CALLED_LINES = 40  # of the runtime, that a kernel calls; a few of these headers
+_SHORT_HEADERS = {"ccg_base.h", "ccg_index.h", "ccg_integer.h"}
 _FEW_LINES = 30  # take less time, even optimised, than a compiler takes to begin
 _CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
@@ -159,6 +160,7 @@ class TablePrinter:
             self._target.abi.weight_alignment,
             {constant.buffer for constant in external},
             threads=self._threads > 1,
+            variables=True,
             files=self._names,
             printed=self._texts,
         )
@@ -256,7 +258,10 @@ def _statement_work(statement: Stmt) -> float:
 
 def _lines(texts: Iterable[KernelText]) -> int:
     """What compilers have to work on: functions that only hand on arguments take no time."""
-    return sum(_own_lines(text) + _CALLED_LINES for text in texts)
+    return sum(
+        _own_lines(text) + (0 if text.headers <= _SHORT_HEADERS else _CALLED_LINES)
+        for text in texts
+    )
 
 
 def _own_lines(text: KernelText) -> int:
@@ -301,7 +306,7 @@ def _entry(printer: ProgramPrinter) -> str:
             const = "const " if buffer in (*inputs, *external) else ""
             name = printer.buffer(buffer)
             lines.append(f"{const}{memory_type(buffer.type)} *const {name} = table[{slot}];")
-    if any(buffer.space is Space.ARENA for buffer in used):
+    if any(buffer.space is Space.ARENA and buffer.size != 1 for buffer in used):
         slot = len(buffers) + len(external)
         lines.append(f"unsigned char *const base = table[{slot}];")
     if printer.hooks:

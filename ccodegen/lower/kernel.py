@@ -17,11 +17,13 @@ from ccodegen.loop.ir import Buffer, ConstantData, Kernel
 from ccodegen.loop.name_arms import name_arms
 from ccodegen.loop.name_conditions import name_conditions
 from ccodegen.loop.name_values import name_values
+from ccodegen.loop.overlap_tails import overlap_tails
 from ccodegen.loop.pair_turns import pair_turns
 from ccodegen.loop.rebuild import expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.starts import name_starts
 from ccodegen.loop.unroll_folds import unroll_folds
+from ccodegen.loop.unroll_rows import unroll_rows
 from ccodegen.lower.column_plan import column_plan, columns_fit
 from ccodegen.lower.concatenate_plan import concatenate_plan
 from ccodegen.lower.contract_plan import HEROES, contract_plan
@@ -62,9 +64,12 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
         body = simplify_body(block_loops(body, fresh, machine.vector_bytes))
     body = mark_loops(body)
     if machine.has_vectors:
+        body = overlap_tails(body, fresh, machine.vector_bytes)
         body = name_arms(name_conditions(body, fresh), fresh)
         body = pair_turns(body, fresh)
     body = hoist(name_starts(body, fresh))
+    if machine.has_vectors:
+        body = unroll_rows(body, fresh)
     if machine.has_vectors and not job.strict:
         body = divide_by_reciprocals(body, fresh)
     body = share_common(body, fresh)

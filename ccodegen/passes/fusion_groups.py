@@ -80,6 +80,7 @@ class _Decider:
         self._kept = {computation.root, *computation.side_roots}
         self._groups_with: dict[Instruction, list[Group]] = {}
         self._ancestors = _ancestor_sets(computation)
+        self._sources = _source_sets(computation)
         self.groups: list[Group] = []
 
     def place(self, instruction: Instruction) -> None:
@@ -163,8 +164,7 @@ class _Decider:
         if len(self._places(instruction, group)) > most:
             return "its readers' code would hold it in too many places"
         own = (o for o in instruction.operands if not is_written_out(o))
-        inputs = {*group.inputs(), *own}
-        if len(inputs) - sum(map(reads_nothing, inputs)) > _MOST_INPUTS:  # those will be members
+        if self._count_sources({*group.inputs(), *own}) > _MOST_INPUTS:
             return "the reader's kernel would have too many inputs"
         if instruction.op in CONTRACTIONS:
             fits = self._fits_as_hero(instruction, group)
@@ -181,6 +181,15 @@ class _Decider:
         readers = [u for u in self._users[instruction] if u in group.members]
         dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
         return "" if dear is None else f"{dear.name} would compute its elements again"
+
+    def _count_sources(self, inputs: Iterable[Instruction]) -> int:
+        """How many arrays a group reads that has these inputs now: those that are yet to be placed
+        become members themselves, if they are cheap to compute element by element."""
+        found = 0
+        for value in inputs:
+            is_placed = value in self._groups_with
+            found |= 1 << self._number(value) if is_placed else self._sources[value]
+        return found.bit_count()
 
     def _is_read_often(self, value: Instruction) -> bool:
         """Whether a broadcast repeats the elements many times."""
@@ -406,4 +415,19 @@ def _ancestor_sets(computation: Computation) -> dict[Instruction, int]:
         for before in (*instruction.operands, *instruction.control_predecessors):
             bits |= found[before]
         found[instruction] = bits
+    return found
+
+
+def _source_sets(computation: Computation) -> dict[Instruction, int]:
+    """Per instruction a bit set, by the same numbers, of the arrays that it is made of element by
+    element, or of itself alone."""
+    found: dict[Instruction, int] = {}
+    for number, instruction in enumerate(computation.instructions):
+        cheap = instruction.op in MOVEMENT or opdef.get(instruction.op).elementwise
+        if is_written_out(instruction) or reads_nothing(instruction):
+            found[instruction] = 0
+        elif cheap and is_fusible(instruction):
+            found[instruction] = functools.reduce(or_, (found[o] for o in instruction.operands), 0)
+        else:
+            found[instruction] = 1 << number
     return found

@@ -55,7 +55,7 @@ def _floats(rows: int, length: int) -> Array:
 
 def _in_lanes(program: Program) -> bool:
     """Whether a place is looked for."""
-    found = statements(s for kernel in program.kernels for s in kernel.body)
+    found = statements(tuple(s for kernel in program.kernels for s in kernel.body))
     return any(isinstance(s, Store) and s.buffer.name.startswith("place") for s in found)
 
 

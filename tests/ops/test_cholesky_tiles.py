@@ -40,7 +40,7 @@ def lapack(a: Array, lower: bool) -> str:
 
 
 def in_tiles(built: Any) -> bool:
-    found = statements(s for kernel in built.program.kernels for s in kernel.body)
+    found = statements(tuple(s for k in built.program.kernels for s in k.body))
     return any(isinstance(s, CallC) and "tile" in s.function for s in found)
 
 

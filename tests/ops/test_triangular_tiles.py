@@ -37,7 +37,7 @@ def triangle(size: int, lower: bool, dtype: Any, unit: bool) -> Array:
 
 
 def in_tiles(built: Any) -> bool:
-    found = statements(s for kernel in built.program.kernels for s in kernel.body)
+    found = statements(tuple(s for k in built.program.kernels for s in k.body))
     return any(isinstance(s, CallC) for s in found)
 
 

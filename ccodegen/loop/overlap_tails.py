@@ -1,0 +1,78 @@
+"""Short rows of narrow elements end with a whole vector, that overlaps the one before.
+
+    for i < 254: y[i] = x[i] + 1   →   for i < 192: y[i] = x[i] + 1
+                                       for i < 64: y[i + 190] = x[i + 190] + 1
+
+Compilers make half a vector of what is left over, and go on one by one: with 64 elements in a
+vector that takes most of the time of such a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ccodegen.loop.affine import affine
+from ccodegen.loop.ir import INDEX, Apply, Const, For, If, Let, LoopKind, Note, Stmt, Store, Var
+from ccodegen.loop.parts import loads
+from ccodegen.loop.rebuild import Body, expressions, written_buffers
+from ccodegen.loop.rename import renamed, stem
+
+_NARROW = 2  # bytes of an element: of wider ones few are left over
+_MOST_VECTORS = 16  # of a row, of which the end is worth code of its own
+_LEAST_REST = 8  # elements
+
+
+def overlap_tails(body: Body, fresh: Callable[[str], str], vector_bytes: int) -> Body:
+    """Statements of equal effect. `fresh` gives names that the kernel does not have yet, after a
+    hint."""
+    return _block(body, fresh, vector_bytes, inside=False)
+
+
+def _block(body: Body, fresh: Callable[[str], str], vector_bytes: int, inside: bool) -> Body:
+    result: list[Stmt] = []
+    for statement in body:
+        match statement:
+            case For():
+                lanes = _lanes(statement, vector_bytes) if inside else 0
+                if lanes:
+                    result += _split(statement, lanes, fresh)
+                else:
+                    inner = _block(statement.body, fresh, vector_bytes, inside=True)
+                    result.append(replace(statement, body=inner))
+            case If(condition, then, orelse):
+                arms = (_block(arm, fresh, vector_bytes, inside) for arm in (then, orelse))
+                result.append(If(condition, *arms))
+            case _:
+                result.append(statement)
+    return tuple(result)
+
+
+def _lanes(loop: For, vector_bytes: int) -> int:
+    """Elements of a vector, where the loop's end pays to be one; else 0."""
+    if loop.kind is not LoopKind.VECTOR or not isinstance(loop.extent, int):
+        return 0
+    if not all(isinstance(s, Let | Store | Note) for s in loop.body):
+        return 0
+    read = {load.buffer for load in loads(*expressions(loop.body))}
+    written = written_buffers(loop.body)
+    moves = all(_moves(s, loop.var) for s in loop.body if isinstance(s, Store))
+    if not moves or not read.isdisjoint(written):  # a turn may not be done twice
+        return 0
+    narrowest = min((b.type.bytes for b in read | written if b.dimensions), default=vector_bytes)
+    lanes = vector_bytes // narrowest
+    rest, vectors = loop.extent % lanes, loop.extent // lanes
+    pays = rest >= _LEAST_REST and rest != lanes // 2 and 1 <= vectors <= _MOST_VECTORS
+    return lanes if pays and narrowest <= _NARROW else 0
+
+
+def _moves(store: Store, var: Var) -> bool:
+    return any(abs(affine(index).terms.get(var, 0)) == 1 for index in store.indices)
+
+
+def _split(loop: For, lanes: int, fresh: Callable[[str], str]) -> Body:
+    assert isinstance(loop.extent, int)
+    var = Var(fresh(stem(loop.var.name)))
+    place = Apply("add", (var, Const(INDEX, loop.extent - lanes)), INDEX)
+    tail = For(var, lanes, renamed(loop.body, fresh, {loop.var: place}), loop.kind)
+    return (replace(loop, extent=loop.extent // lanes * lanes), tail)

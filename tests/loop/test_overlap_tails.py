@@ -1,0 +1,65 @@
+"""Ends of short rows as whole vectors: the same effect, and nothing is done twice that may not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ccodegen.loop.ir import For
+from ccodegen.loop.rebuild import statements
+from ccodegen.target import Target, load
+from tests.three_ways import check
+
+
+def target() -> Target:
+    host = load("x86-64")
+    return replace(host, machine=replace(host.machine, vector_bytes=32))
+
+
+def rows(text: str, strict: bool = False) -> list[object]:
+    """How long the innermost loops are; whether the program is right."""
+    built = check(text, target=target(), strict=strict)
+    found = [s for kernel in built.program.kernels for s in statements(kernel.body)]
+    loops = [s for s in found if isinstance(s, For)]
+    return [s.extent for s in loops if not any(isinstance(inner, For) for inner in s.body)]
+
+
+def sliced(width: int, element_type: str = "s8") -> str:
+    """Rows that do not lie one behind the other."""
+    return f"""ENTRY e {{
+  x = {element_type}[5,{width + 3}] parameter(0)
+  y = {element_type}[5,{width + 3}] parameter(1)
+  a = {element_type}[5,{width}] slice(x), slice={{[0:5], [0:{width}]}}
+  b = {element_type}[5,{width}] slice(y), slice={{[0:5], [3:{width + 3}]}}
+  ROOT r = {element_type}[5,{width}] add(a, b) }}"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("width", "found"),
+    [
+        (32 + 31, [32, 32]),
+        (96 + 8, [96, 32]),
+        (32 + 7, [39]),  # little is left over
+        (32 + 16, [48]),  # half a vector
+        (31, [31]),  # no whole one
+        (17 * 32 + 9, [17 * 32 + 9]),  # the end takes little of the time
+    ],
+)
+def test_bytes(width: int, found: list[int], strict: bool) -> None:
+    assert rows(sliced(width), strict) == found
+
+
+def test_elements_of_two_bytes_and_of_four() -> None:
+    assert rows(sliced(25, "s16")) == [16, 16]
+    assert rows(sliced(15, "s32")) == [15]
+
+
+def test_what_is_read_and_written_is_done_once() -> None:
+    text = f"""HloModule m, input_output_alias={{ {{}}: (0, {{}}, must-alias) }}
+{sliced(63).replace("ROOT r", "s").removesuffix("}")}
+  z = s8[] constant(3)
+  p = s8[5,66] pad(s, z), padding=0_0x0_3
+  ROOT r = s8[5,66] add(p, x) }}"""
+    check(text, target=target())
