@@ -32,7 +32,7 @@ class BucketRadixSorter(RadixSorter):
         b, parting, whole = self._builder, self._radix, self._whole
         last = parting.passes - 1
         keys = b.local(parting.word, (BLOCK,), "keys")
-        varying = self._read_all(read)
+        varying = self._read_all(read, keys)
         parted = b.variable(index(0), "parted")  # the side where the elements lie
         with b.loop(2, "round") as number:
             is_first = compare("eq", number, index(0))
@@ -67,14 +67,18 @@ class BucketRadixSorter(RadixSorter):
                     with b.otherwise():
                         self._write_span(span, b.load(side), write, kept)
 
-    def _read_all(self, read: Read) -> Expr:
-        """Puts what is read into the lines; the bits in which keys differ."""
+    def _read_all(self, read: Read, keys: Buffer) -> Expr:
+        """Puts what is read into the lines; the bits in which keys differ. Compilers make vectors
+        of loops that make keys, or join them, not both."""
         b, word = self._builder, self._radix.word
         first = b.let(self._line.key([b.let(v, "value") for v in read(index(0))]), "first")
         varying = b.variable(const(word, 0), "varying")
-        with b.loop(self._line.n, "i", LoopKind.VECTOR) as i:
-            key = self._line.key(self._read_and_store(read, i))
-            b.store(varying, (), apply("or", b.load(varying), apply("xor", key, first)))
+        with self._blocks(span_of(index(0), index(self._line.n))) as (start, length):
+            with b.loop(length, "k", LoopKind.VECTOR) as k:
+                b.store(keys, (k,), self._line.key(self._read_and_store(read, plus(start, k))))
+            with b.loop(length, "k", LoopKind.VECTOR) as k:
+                differs = apply("xor", b.load(keys, (k,)), first)
+                b.store(varying, (), apply("or", b.load(varying), differs))
         return b.let(b.load(varying), "varied")
 
     def _pass(self, digit: Digit, side: Buffer, span: Span, keys: Buffer, is_first: Expr) -> None:

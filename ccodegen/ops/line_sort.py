@@ -121,7 +121,7 @@ def _radix_sorter(scope: NestScope, line: KeyedLine) -> LineSorter:
         return SlicedRadixSorter(scope, line, _SLICES * threads)
     bits, width = line.radix.bits, max(1, (_PLACES // len(types)).bit_length() - 1)
     parting = Radix(bits, -(-bits // width))
-    if line.n * sum(t.bytes for t in types) >= _NEAR and takes_buckets(line.n, parting):
+    if line.n * sum(t.bytes for t in types) > _NEAR and takes_buckets(line.n, parting):
         return BucketRadixSorter(scope, replace(line, radix=parting))
     return RadixSorter(scope, line)
 

@@ -83,11 +83,12 @@ def _ordered_integer(value: Expr) -> Expr:
 
 
 def _ordered_float(builder: Builder, value: Expr) -> Expr:
-    """Its bits with the sign turned over, and all others too where it is negative."""
+    """Its bits with the sign turned over, and all others too where it is negative: with no select,
+    of which compilers make a branch that is as often wrong as right."""
     wide = value if value.type.bits >= 32 else converted(value, ElementType.F32)
     word = U32 if wide.type is ElementType.F32 else U64
     bits = builder.let(apply("bitcast-convert", wide, type=word), "bits")
-    sign = const(word, 2 ** (wide.type.bits - 1))
-    is_negative = compare("ge", bits, sign)
-    everything = const(word, 2**wide.type.bits - 1)
-    return apply("xor", bits, apply("select", is_negative, everything, sign))
+    top = wide.type.bits - 1
+    is_negative = apply("shift-right-logical", bits, const(word, top))
+    others = apply("subtract", const(word, 0), is_negative)
+    return apply("xor", bits, apply("or", others, const(word, 2**top)))
