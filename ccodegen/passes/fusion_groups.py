@@ -164,7 +164,7 @@ class _Decider:
         if len(self._places(instruction, group)) > most:
             return "its readers' code would hold it in too many places"
         own = (o for o in instruction.operands if not is_written_out(o))
-        if self._count_sources({*group.inputs(), *own}) > _MOST_INPUTS:
+        if self._count_inputs({*group.inputs(), *own}) > _MOST_INPUTS:
             return "the reader's kernel would have too many inputs"
         if instruction.op in CONTRACTIONS:
             fits = self._fits_as_hero(instruction, group)
@@ -182,14 +182,15 @@ class _Decider:
         dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
         return "" if dear is None else f"{dear.name} would compute its elements again"
 
-    def _count_sources(self, inputs: Iterable[Instruction]) -> int:
+    def _count_inputs(self, inputs: Iterable[Instruction]) -> int:
         """How many arrays a group reads that has these inputs now: those that are yet to be placed
-        become members themselves, if they are cheap to compute element by element."""
-        found = 0
+        may become members themselves, if they are cheap to compute element by element."""
+        count = sources = 0
         for value in inputs:
             is_placed = value in self._groups_with
-            found |= 1 << self._number(value) if is_placed else self._sources[value]
-        return found.bit_count()
+            count += not reads_nothing(value)  # those will be members
+            sources |= 1 << self._number(value) if is_placed else self._sources[value]
+        return min(count, sources.bit_count())
 
     def _is_read_often(self, value: Instruction) -> bool:
         """Whether a broadcast repeats the elements many times."""
