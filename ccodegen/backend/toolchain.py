@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shlex
 import subprocess
 import tempfile
@@ -28,6 +29,9 @@ _FLAGS_OF_GCC = (
     "-fno-tree-bit-ccp", "-fno-aggressive-loop-optimizations", "-pipe", "-fno-thread-jumps",
     "--param", "large-function-growth=1000",
 )
+# By default products that are summed up become one operation with the sum in long vectors only,
+# and bits depend on how much of a loop is left for short ones, or for another thread.
+_FLAGS_OF_GCC_9 = ("--param", "avoid-fma-max-bits=0")
 
 
 @functools.cache
@@ -38,8 +42,11 @@ def _version(compiler: CompilerCommand, stamp: str) -> str:
 
 def own_flags(compiler: CompilerCommand) -> tuple[str, ...]:
     """That make the compiler, or what it makes, quicker, and change no result."""
-    is_gcc = "Free Software Foundation" in _version(compiler, compiler.stamp)
-    return _FLAGS_OF_GCC if is_gcc else ()
+    said = _version(compiler, compiler.stamp)
+    if "Free Software Foundation" not in said:
+        return ()
+    number = re.search(r" (\d+)\.\d+\.\d+", said)
+    return (*_FLAGS_OF_GCC, *(_FLAGS_OF_GCC_9 if number and int(number[1]) >= 9 else ()))
 
 
 def build_key(compiler: CompilerCommand, target: Target, strict: bool) -> str:

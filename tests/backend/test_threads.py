@@ -36,6 +36,11 @@ PROGRAMS = {
         zero = f32[] constant(0)
         ROOT r = f32[301] reduce(x, zero), dimensions={1}, to_apply=add
     }""",
+    "sums of products": """ENTRY e {
+        x = f32[200,200] parameter(0)
+        y = f32[200] parameter(1)
+        ROOT r = f32[200] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+    }""",
     "columns": ADD + """ENTRY e {
         x = f32[301,3000] parameter(0)
         zero = f32[] constant(0)
