@@ -41,11 +41,12 @@ def _version(compiler: CompilerCommand, stamp: str) -> str:
 
 
 def own_flags(compiler: CompilerCommand) -> tuple[str, ...]:
-    """That make the compiler, or what it makes, quicker, and change no result."""
+    """That make the compiler, or what it makes, quicker, and results the same in whatever loop they
+    are computed."""
     said = _version(compiler, compiler.stamp)
     if "Free Software Foundation" not in said:
         return ()
-    number = re.search(r" (\d+)\.\d+\.\d+", said)
+    number = re.search(r"\) (\d+)\.", said)  # behind the name of the package
     return (*_FLAGS_OF_GCC, *(_FLAGS_OF_GCC_9 if number and int(number[1]) >= 9 else ()))
 
 

@@ -34,7 +34,7 @@ class KernelText:
         """The function's definition; `storage`: "static" or nothing."""
         parts: list[str] = []
         for part in self.parts:
-            turns = [] if part in self.apart else [*part.lines("static"), ""]
+            turns = [] if part in self.apart else [*part.lines("CCG_APART static"), ""]
             parts += [*turns, *part.caller]
         head = fitted([f"{storage} {self.prototype}".lstrip()])
         return [*parts, *self.comment, *head, "{", *self.body, "}"]

@@ -58,10 +58,9 @@ class PartText:
     body: tuple[str, ...]
     caller: tuple[str, ...]
 
-    def lines(self, storage: str = "") -> list[str]:
-        """The function's definition; `storage`: "static" or nothing."""
-        head = fitted([f"CCG_APART {storage} {self.prototype}".replace("  ", " ")])
-        return [*head, "{", *self.body, "}"]
+    def lines(self, storage: str) -> list[str]:
+        """The definition of the function of turns."""
+        return [*fitted([f"{storage} {self.prototype}"]), "{", *self.body, "}"]
 
 
 def parallel_loops(body: Sequence[Stmt]) -> Iterator[For]:

@@ -10,7 +10,7 @@ from ccodegen.emit.constants import ConstantText, print_constant
 from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, identifier
-from ccodegen.emit.steps import StepPrinter, arena_pointers, arena_variables
+from ccodegen.emit.steps import StepPrinter, arena_names
 from ccodegen.loop.ir import Argument, Buffer, CallC, Kernel, Program
 from ccodegen.loop.rebuild import statements
 from ccodegen.loop.steps import called_kernels, used_buffers
@@ -89,8 +89,7 @@ class ProgramPrinter:
 
     def steps(self, base: str) -> list[str]:
         """The entry function's body after its checks: arena pointers, steps, `return 0`."""
-        define = arena_variables if self.variables else arena_pointers
-        pointers = define(self.program, self.buffer, base)
+        pointers = arena_names(self.program, self.buffer, base, self.variables)
         printer = StepPrinter(self.buffer, self._call)
         gap = [""] if pointers else []
         lines = [*pointers, *gap, *printer.lines(self.program.steps), "return 0;"]

@@ -75,24 +75,24 @@ def repeated_kernels(steps: Sequence[Step]) -> Iterator[Kernel]:
                     yield from repeated_kernels(branch)
 
 
-def arena_pointers(program: Program, name: Callable[[Buffer], str], base: str) -> list[str]:
-    """Definitions of typed pointers to the arena buffers that the steps use."""
-    return [_pointer(b, name(b), base) for b in _used_arena(program)]
-
-
-def arena_variables(program: Program, name: Callable[[Buffer], str], base: str) -> list[str]:
-    """Likewise, with buffers of one element as variables, which compilers keep in registers: the
-    state of a loop over few elements."""
+def arena_names(
+    program: Program, name: Callable[[Buffer], str], base: str, variables: bool = False
+) -> list[str]:
+    """Definitions of typed pointers to the arena buffers that the steps use. `variables`: single
+    elements are variables instead, which compilers keep in registers: the state of a loop."""
+    buffers = [b for b in used_buffers(program.steps) if b.space is Space.ARENA]
     return [
-        _pointer(b, name(b), base)
-        if b.size != 1
-        else f"{memory_type(b.type)} {name(b)}[{array_length(b)}];"
-        for b in _used_arena(program)
+        _variable(b, name(b)) if variables and is_single(b) else _pointer(b, name(b), base)
+        for b in buffers
     ]
 
 
-def _used_arena(program: Program) -> list[Buffer]:
-    return [b for b in used_buffers(program.steps) if b.space is Space.ARENA]
+def is_single(buffer: Buffer) -> bool:
+    return buffer.size == 1
+
+
+def _variable(buffer: Buffer, name: str) -> str:
+    return f"{memory_type(buffer.type)} {name}[{array_length(buffer)}];"
 
 
 def _pointer(buffer: Buffer, name: str, base: str) -> str:

@@ -21,7 +21,7 @@ from ccodegen.emit.names import Names
 from ccodegen.emit.parallel import PartText
 from ccodegen.emit.program import ProgramPrinter, file_name, own_names
 from ccodegen.emit.render import render
-from ccodegen.emit.steps import repeated_kernels
+from ccodegen.emit.steps import is_single, repeated_kernels
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.ir import CallC, ConstantData, For, If, Kernel, Program, Space, Stmt
 from ccodegen.loop.steps import called_kernels, used_buffers
@@ -143,7 +143,7 @@ class TablePrinter:
                 strict=self._strict,
                 headers=_headers([text]),
                 prototypes=_declarations(*parts),
-                kernels=tuple("\n".join(part.lines()) for part in parts),
+                kernels=tuple("\n".join(part.lines("CCG_APART")) for part in parts),
             ),
             hot=True,
         )
@@ -306,7 +306,7 @@ def _entry(printer: ProgramPrinter) -> str:
             const = "const " if buffer in (*inputs, *external) else ""
             name = printer.buffer(buffer)
             lines.append(f"{const}{memory_type(buffer.type)} *const {name} = table[{slot}];")
-    if any(buffer.space is Space.ARENA and buffer.size != 1 for buffer in used):
+    if any(buffer.space is Space.ARENA and not is_single(buffer) for buffer in used):
         slot = len(buffers) + len(external)
         lines.append(f"unsigned char *const base = table[{slot}];")
     if printer.hooks:

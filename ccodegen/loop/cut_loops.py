@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.conditions import NEGATED
-from ccodegen.loop.ir import INDEX, Apply, Const, For, If, Load, Stmt, Store, Var
+from ccodegen.loop.ir import INDEX, Apply, For, If, Load, Stmt, Store, Var
 from ccodegen.loop.parts import parts
 from ccodegen.loop.ranges import Interval, Ranges
 from ccodegen.loop.rebuild import Body, expressions, statements
-from ccodegen.loop.rename import renamed, stem
+from ccodegen.loop.rename import piece
 from ccodegen.loop.simplify_body import simplify_body
 
 _MOST_PIECES = 64
@@ -82,18 +82,9 @@ class _Cutter:
         assert isinstance(loop.extent, int)
         result: list[Stmt] = []
         for start, end in pairwise([*starts, loop.extent]):
-            piece = simplify_body(self._piece(loop, start, end), ranges)
-            result += self.block(piece, ranges)
+            part = simplify_body((piece(loop, start, end, self._fresh),), ranges)
+            result += self.block(part, ranges)
         return tuple(result)
-
-    def _piece(self, loop: For, start: int, end: int) -> Body:
-        """The turns from start to end, with names of its own."""
-        if start == 0:
-            return (replace(loop, extent=end),)
-        var = Var(self._fresh(stem(loop.var.name)))
-        index = Apply("add", (var, Const(INDEX, start)), INDEX)
-        body = renamed(loop.body, self._fresh, {loop.var: index})
-        return (For(var, end - start, body, loop.kind),)
 
 
 def _size(body: Body) -> int:

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.ir import INDEX, Apply, Const, For, If, Let, LoopKind, Note, Stmt, Store, Var
+from ccodegen.loop.ir import For, If, Let, LoopKind, Note, Stmt, Store, Var
 from ccodegen.loop.parts import loads
 from ccodegen.loop.rebuild import Body, expressions, written_buffers
-from ccodegen.loop.rename import renamed, stem
+from ccodegen.loop.rename import piece
 
 _NARROW = 2  # bytes of an element: of wider ones few are left over
 _MOST_VECTORS = 16  # of a row, of which the end is worth code of its own
@@ -71,8 +71,7 @@ def _moves(store: Store, var: Var) -> bool:
 
 
 def _split(loop: For, lanes: int, fresh: Callable[[str], str]) -> Body:
-    assert isinstance(loop.extent, int)
-    var = Var(fresh(stem(loop.var.name)))
-    place = Apply("add", (var, Const(INDEX, loop.extent - lanes)), INDEX)
-    tail = For(var, lanes, renamed(loop.body, fresh, {loop.var: place}), loop.kind)
-    return (replace(loop, extent=loop.extent // lanes * lanes), tail)
+    extent = loop.extent
+    assert isinstance(extent, int)
+    whole = extent // lanes * lanes
+    return piece(loop, 0, whole, fresh), piece(loop, extent - lanes, extent, fresh)

@@ -6,13 +6,11 @@ them: a maximum over windows of 3 × 3 ran one element after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.ir import (
-    INDEX,
     Alloc,
-    Const,
     For,
     Let,
     LoopKind,
@@ -24,7 +22,7 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.parts import loads
 from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild
-from ccodegen.loop.rename import renamed
+from ccodegen.loop.rename import written_out
 from ccodegen.loop.simplify_body import simplify_body
 
 _MOST_TURNS = 16  # of a fold: 4 × 4, or 2 × 2 × 2
@@ -38,13 +36,13 @@ def unroll_folds(body: Body, fresh: Callable[[str], str]) -> Body:
     Over flat buffers. `fresh` gives names that the kernel does not have yet, after a hint.
     """
 
-    def written_out(statement: Stmt) -> Stmt | Body:
+    def unrolled(statement: Stmt) -> Stmt:
         if not isinstance(statement, For) or not _folds_along_memory(statement):
             return statement
-        inside = simplify_body(tuple(_unrolled(statement.body, fresh)))
+        inside = simplify_body(written_out(statement.body, fresh))
         return For(statement.var, statement.extent, inside, statement.kind)
 
-    return rebuild(body, keep_expr, written_out)
+    return rebuild(body, keep_expr, unrolled)
 
 
 def _folds_along_memory(loop: For) -> bool:
@@ -73,13 +71,3 @@ def _is_along_memory(body: Body, var: Var) -> bool:
     used = {load for e in expressions(body) for load in loads(e)}
     steps = [affine(i).terms.get(var, 0) for load in used for i in load.indices]
     return 1 in steps and {*steps} <= {0, 1}
-
-
-def _unrolled(body: Body, fresh: Callable[[str], str]) -> Iterator[Stmt]:
-    for statement in body:
-        match statement:
-            case For(var, int() as extent, inner, LoopKind.SERIAL):
-                for turn in range(extent):
-                    yield from _unrolled(renamed(inner, fresh, {var: Const(INDEX, turn)}), fresh)
-            case _:
-                yield statement

@@ -8,13 +8,13 @@ if there is none inside: of elements three apart, which they take out of whole v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.ir import INDEX, Const, Expr, For, Let, LoopKind, Note, Stmt, Store, Var
+from ccodegen.loop.ir import INDEX, Expr, For, Let, LoopKind, Note, Stmt, Store, Var
 from ccodegen.loop.parts import loads, variables
 from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild, statements
-from ccodegen.loop.rename import renamed
+from ccodegen.loop.rename import written_out
 from ccodegen.loop.simplify_body import simplify_body
 
 _MOST_ELEMENTS = 4  # of a row
@@ -26,13 +26,13 @@ def unroll_rows(body: Body, fresh: Callable[[str], str]) -> Body:
     """Statements of equal effect, once loops are marked and what a row has in common stands before
     it. `fresh` gives names that the kernel does not have yet, after a hint."""
 
-    def written_out(statement: Stmt) -> Stmt:
+    def unrolled(statement: Stmt) -> Stmt:
         if not isinstance(statement, For) or not _has_short_rows(statement):
             return statement
-        inside = simplify_body(tuple(_unrolled(statement.body, fresh)))
+        inside = simplify_body(written_out(statement.body, fresh))
         return For(statement.var, statement.extent, inside, LoopKind.VECTOR)
 
-    return rebuild(body, keep_expr, written_out)
+    return rebuild(body, keep_expr, unrolled)
 
 
 def _has_short_rows(loop: For) -> bool:
@@ -70,12 +70,3 @@ def _turns(row: For) -> int:
 
 def _are_straight(found: Sequence[Stmt]) -> bool:
     return all(isinstance(s, Let | Store | Note) for s in found)
-
-
-def _unrolled(body: Body, fresh: Callable[[str], str]) -> Iterator[Stmt]:
-    for statement in body:
-        if not isinstance(statement, For):
-            yield statement
-            continue
-        for turn in range(_turns(statement)):
-            yield from renamed(statement.body, fresh, {statement.var: Const(INDEX, turn)})

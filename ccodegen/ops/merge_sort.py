@@ -54,7 +54,8 @@ def _merged_runs(
 
 
 class MergeSorter:
-    """Emits the sort of one line of `n` elements. `lines`: scratch memory [2, n] for each value."""
+    """Emits the sort of one line of `n` elements. `lines`: scratch memory [2, n], or more, for each
+    value."""
 
     def __init__(self, builder: Builder, n: int, lines: Sequence[Buffer], less: Less) -> None:
         self._builder, self._n, self._lines, self._less = builder, n, lines, less
