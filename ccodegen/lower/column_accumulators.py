@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ccodegen.loop.ir import Buffer, Expr, Load, LoopKind
+from ccodegen.loop.builder import vector_kind
+from ccodegen.loop.ir import Buffer, Expr, Load
 from ccodegen.lower.extremum import find_extremum, keep_better
 from ccodegen.lower.float_extremum import FloatExtremum
 from ccodegen.lower.job import Work
@@ -39,7 +40,7 @@ def accumulators_of(work: Work, reduction: Reduction, width: int) -> Accumulator
     name = f"{reduction.instruction.name}_acc"
     buffers = tuple(work.builder.local(t, (width,), name) for t in reduction.types)
     initial = [work.elements.value(i, ()) for i in reduction.initial]
-    with work.builder.loop(width, "j", LoopKind.VECTOR) as j:
+    with work.builder.loop(width, "j", vector_kind(width)) as j:
         for buffer, value in zip(buffers, initial, strict=True):
             work.builder.store(buffer, (j,), value)
     exact = work.job.strict and reduction.types[0].is_float
@@ -106,7 +107,7 @@ class _FloatExtrema:
 
     def finish(self) -> tuple[Buffer, ...]:
         found = self.lanes.best
-        with self.work.builder.loop(found.size, "j", LoopKind.VECTOR) as j:
+        with self.work.builder.loop(found.size, "j", vector_kind(found.size)) as j:
             value = with_initial(self.work.elements, self.reduction, self.lanes.of_lane(j))
             self.work.builder.store(found, (j,), value)
         return (found,)

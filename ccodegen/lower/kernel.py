@@ -33,7 +33,9 @@ from ccodegen.lower.job import Job, Work
 from ccodegen.lower.kernel_builder import SplitRequest
 from ccodegen.lower.loop_plan import loop_plan
 from ccodegen.lower.nest_plan import nest_plan
-from ccodegen.lower.row_plan import reductions, row_outputs_fit, row_plan
+from ccodegen.lower.row_plan import row_plan
+from ccodegen.lower.row_steps import reductions, row_outputs_fit
+from ccodegen.lower.short_row_plan import short_row_plan, short_rows_fit
 from ccodegen.lower.update_plan import update_plan
 
 Plan = Callable[[Work], None]
@@ -113,7 +115,7 @@ def choose_plan(work: Work) -> Plan:
     if found and columns_fit(work, found):
         return lambda w: column_plan(w, found)
     if found and row_outputs_fit(job.outputs, found):
-        return row_plan
+        return short_row_plan if short_rows_fit(work, found) else row_plan
     if len(job.outputs) == 1 and job.target.machine.has_vectors and frames_lines(root):
         return frame_plan
     return loop_plan

@@ -7,14 +7,12 @@ quotients; nothing of size R × C lies in memory but x and the result.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from functools import partial
 from typing import TypeAlias
 
-from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
-from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import delinearize
@@ -23,19 +21,13 @@ from ccodegen.lower.extremum import extremum_in_lanes, find_extremum
 from ccodegen.lower.in_place import read_elsewhere
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.reduction import Reduction, reduce_in_lanes, reduce_levels
+from ccodegen.lower.reduction import Reduction, reduce_in_lanes
 from ccodegen.lower.row_lanes import lane_count, lanes_together
-from ccodegen.ops.cost import is_dear
+from ccodegen.lower.row_steps import Pass, computed_twice, is_row_value, reductions, row_steps
 
-Pass: TypeAlias = tuple[Reduction, ...]
 Place: TypeAlias = Callable[[Index], Load]  # of an element that is kept, by its index
 
 _MOST_TOGETHER = 4
-
-
-def reductions(work: Work) -> tuple[Reduction, ...]:
-    """The reduces that the kernel computes, operands first."""
-    return tuple(Reduction(i) for i in work.job.fused if i.op == "reduce")
 
 
 def row_plan(work: Work) -> None:
@@ -46,8 +38,8 @@ def row_plan(work: Work) -> None:
     """
     first = reductions(work)[0]
     rows = tuple(first.dimensions[d] for d in first.kept)
-    steps = _steps(work)
-    twice = _computed_twice(work, [step for step in steps if isinstance(step, tuple)])
+    steps = row_steps(work, partial(_passes, work))
+    twice = computed_twice(work, steps)
     housed = _housed(work, first.dimensions, twice)
     with _loops(work, rows, apart=len(twice) > len(housed)) as (row, place, places):
         for instruction in steps:
@@ -59,7 +51,7 @@ def row_plan(work: Work) -> None:
             elif instruction in twice:
                 scratch = _in_scratch(work, first, instruction, (place, places))
                 _keep_row(work, first, instruction, row, scratch)
-            elif _is_row_value(instruction, rows):
+            elif is_row_value(instruction, rows):
                 value = work.elements.value(instruction, row)
                 work.elements.know(instruction, row, (work.builder.let(value, instruction.name),))
         for output in work.job.outputs:
@@ -69,28 +61,7 @@ def row_plan(work: Work) -> None:
         _store_whole_rows(work, first, [o for o in whole if o.instruction not in housed], row)
 
 
-def _is_row_value(instruction: Instruction, rows: tuple[int, ...]) -> bool:
-    is_array = isinstance(instruction.shape, ArrayShape)
-    return is_array and opdef.get(instruction.op).elementwise and (
-        instruction.array_shape.dimensions == rows
-    )
-
-
-def _steps(work: Work) -> list[Instruction | Pass]:
-    """The instructions in an order in which they can be computed, and in it reduces that need
-    nothing of each other together, where they run in as many lanes."""
-    levels = reduce_levels(work.job.fused)
-    ordered = sorted(work.job.fused, key=lambda i: (levels[i], i.op == "reduce"))
-    steps: list[Instruction | Pass] = []
-    for (_, is_reduce), group in groupby(ordered, lambda i: (levels[i], i.op == "reduce")):
-        if is_reduce:
-            steps += _passes(work, [Reduction(i) for i in group])
-        else:
-            steps += group
-    return steps
-
-
-def _passes(work: Work, found: list[Reduction]) -> list[Pass]:
+def _passes(work: Work, found: Sequence[Reduction]) -> list[Pass]:
     """Reduces over one operand in lanes share a pass while their accumulators fit registers."""
     passes: list[Pass] = []
     together: dict[int, list[Reduction]] = {}
@@ -103,29 +74,6 @@ def _passes(work: Work, found: list[Reduction]) -> list[Pass]:
     for same in together.values():
         passes += (tuple(same[n : n + _MOST_TOGETHER]) for n in range(0, len(same), _MOST_TOGETHER))
     return passes
-
-
-def _computed_twice(work: Work, passes: list[Pass]) -> set[Instruction]:
-    """Dear elements of whole rows that more than one pass over the row would compute, or a pass
-    and what keeps another such element."""
-    number = {r.instruction: n for n, p in enumerate(passes) for r in p}
-    whole = passes[0][0].dimensions
-    readers: dict[Instruction, set[object]] = {o.instruction: {None} for o in work.job.outputs}
-    twice: set[Instruction] = set()
-    for instruction in reversed(work.job.fused):
-        through = readers.get(instruction, set())
-        if instruction.op == "reduce":
-            through = {number[instruction]}
-        elif _is_kept(instruction, whole) and len(through) > 1:
-            twice.add(instruction)
-            through = {instruction}
-        for operand in instruction.operands:
-            readers.setdefault(operand, set()).update(through)
-    return twice
-
-
-def _is_kept(instruction: Instruction, whole: tuple[int, ...]) -> bool:
-    return is_dear(instruction) and instruction.array_shape.dimensions == whole
 
 
 @contextmanager
@@ -218,11 +166,3 @@ def _reduced(work: Work, found: Pass, row: Index) -> Iterator[tuple[Reduction, V
     else:
         totals = reduce_in_lanes(work.elements, found, row, lanes_together(found, lanes))
         yield from ((r, (total,)) for r, total in zip(found, totals, strict=True))
-
-
-def row_outputs_fit(outputs: tuple[Output, ...], all_reductions: tuple[Reduction, ...]) -> bool:
-    """Whether row_plan can make these outputs: rows, or whole arrays over the same rows."""
-    first = all_reductions[0]
-    rows = tuple(first.dimensions[d] for d in first.kept)
-    same = all(r.dimensions == first.dimensions and r.kept == first.kept for r in all_reductions)
-    return same and all(o.shape.dimensions in (rows, first.dimensions) for o in outputs)
