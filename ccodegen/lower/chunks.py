@@ -14,13 +14,17 @@ _MOST = 8  # several for each thread, as some cores are slower
 
 
 @contextmanager
-def in_chunks(work: Work, count: int, hint: str) -> Iterator[tuple[Expr, Expr, int]]:
+def in_chunks(
+    work: Work, count: int, hint: str, kind: LoopKind = LoopKind.PARALLEL, last: int = 1
+) -> Iterator[tuple[Expr, Expr, int]]:
     """A loop over 0 … count - 1: the number of the turn, that of its chunk, and how many chunks
-    there are: one if there is one thread."""
+    there are: one if there is one thread. The `last` so many turns are in one chunk."""
     chunks = min(count, _MOST) if work.job.target.machine.threads > 1 else 1
     size = -(-count // max(chunks, 1))
+    while 0 < count % max(size, 1) < last:
+        size += 1
     chunks = -(-count // max(size, 1))
-    with work.builder.loop(chunks, "chunk", LoopKind.PARALLEL) as chunk:
+    with work.builder.loop(chunks, "chunk", kind) as chunk:
         first = times(chunk, size)
         with work.builder.loop(remaining(work, count, first, size), hint) as number:
             yield plus(first, number), chunk, chunks

@@ -19,6 +19,7 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import apply, in_blocks, index, vector_kind
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import linearize
+from ccodegen.lower.chunks import in_chunks
 from ccodegen.lower.column_accumulators import accumulators_of
 from ccodegen.lower.elements import leaf_dimensions
 from ccodegen.lower.job import Output, Work
@@ -26,7 +27,7 @@ from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction, is_extremum
 from ccodegen.lower.row_steps import Pass, computed_twice, is_row_value, reductions, row_steps
 from ccodegen.ops.cost import is_dear
-from ccodegen.ops.index import minus, plus, quotient, times
+from ccodegen.ops.index import minus, plus, times
 from ccodegen.support.element_type import ElementType
 
 Pair: TypeAlias = tuple[Expr, Expr]
@@ -37,7 +38,6 @@ _MOST_ELEMENTS = 64
 _MOST_OF_ONE = 48  # where one reduce over one operand is all
 _LEAST_LANES = 8
 _LEAST_BLOCKS = 4
-_MOST_CHUNKS = 8  # several for each thread, as some cores are slower
 _OF_PLACES = frozenset(("broadcast", "constant", "iota", "reduce", "tuple", "get-tuple-element"))
 
 
@@ -101,26 +101,15 @@ def short_row_plan(work: Work) -> None:
 @contextmanager
 def _starts(work: Work, rows: int, lanes: int) -> Iterator[Expr]:
     """Loops over blocks: where they begin. Where rows are left over the last one begins earlier,
-    and one thread computes it and the one before."""
-    builder, count = work.builder, -(-rows // lanes)
-    threads = work.job.target.machine.threads
-    if rows % lanes == 0 or threads == 1:
-        with builder.loop(count, "block", LoopKind.PARALLEL) as number:
-            yield _start(work, number, rows, lanes)
-        return
-    chunks = min(_MOST_CHUNKS, count // 2)
-    with builder.loop(chunks, "chunk", LoopKind.PARALLEL) as chunk:
-        begin = builder.let(quotient(times(chunk, count), chunks), "begin")
-        end = quotient(times(plus(chunk, 1), count), chunks)
-        with builder.loop(minus(end, begin), "block") as number:
-            yield _start(work, plus(begin, number), rows, lanes)
-
-
-def _start(work: Work, block: Expr, rows: int, lanes: int) -> Expr:
-    start = times(block, lanes)
+    and the thread that computes it has computed the one before."""
     if rows % lanes == 0:
-        return start
-    return work.builder.let(apply("minimum", start, index(rows - lanes)), "start")
+        with work.builder.loop(rows // lanes, "block", LoopKind.PARALLEL) as number:
+            yield times(number, lanes)
+        return
+    count = rows // lanes + 1
+    with in_chunks(work, count, "block", LoopKind.APART, last=2) as (number, _, _):
+        start = apply("minimum", times(number, lanes), index(rows - lanes))
+        yield work.builder.let(start, "start")
 
 
 class _Block:
