@@ -18,7 +18,7 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import apply, in_blocks, index, vector_kind
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
-from ccodegen.loop.linear import linearize
+from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.chunks import in_chunks
 from ccodegen.lower.column_accumulators import accumulators_of
 from ccodegen.lower.elements import leaf_dimensions
@@ -27,7 +27,9 @@ from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction, is_extremum
 from ccodegen.lower.row_steps import Pass, computed_twice, is_row_value, reductions, row_steps
 from ccodegen.ops.cost import is_dear
+from ccodegen.ops.creation import Iota
 from ccodegen.ops.index import minus, plus, times
+from ccodegen.ops.movement import Broadcast
 from ccodegen.support.element_type import ElementType
 
 Pair: TypeAlias = tuple[Expr, Expr]
@@ -36,6 +38,7 @@ _LEAST_ELEMENTS = 5  # of a row; shorter ones are written out
 _SHORT = 32
 _MOST_ELEMENTS = 64
 _MOST_OF_ONE = 48  # where one reduce over one operand is all
+_MOST_BYTES = 4096  # of a tile
 _LEAST_LANES = 8
 _LEAST_BLOCKS = 4
 _OF_PLACES = frozenset(("broadcast", "constant", "iota", "reduce", "tuple", "get-tuple-element"))
@@ -48,7 +51,7 @@ def short_rows_fit(work: Work, found: Sequence[Reduction]) -> bool:
     rank = len(first.dimensions)
     if not machine.has_vectors or first.reduced != (*range(len(first.kept), rank),):
         return False
-    if not first.kept or first.dimensions[first.kept[-1]] < _LEAST_BLOCKS * _lanes(work):
+    if not first.kept or math.prod(_split(work)[1]) < _LEAST_BLOCKS * _lanes(work):
         return False
     read = [b for buffers in work.job.inputs.values() for b in buffers]
     written = [o.buffer for o in work.job.outputs]
@@ -81,21 +84,49 @@ def _row(first: Reduction) -> tuple[int, ...]:
     return tuple(first.dimensions[d] for d in first.reduced)
 
 
+def _split(work: Work) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The dimensions of rows: those that have loops of their own, and those whose rows are one
+    line. These are all, unless something depends on some of them alone."""
+    first = reductions(work)[0]
+    rows, kept = tuple(first.dimensions[d] for d in first.kept), {*first.kept}
+    for instruction in work.job.fused:
+        if leaf_dimensions(instruction) not in ((first.dimensions,), (rows,)):
+            continue
+        match instruction.attributes:
+            case Broadcast(dimensions) if {*dimensions} & kept not in (set(), kept):
+                return rows[:-1], rows[-1:]
+            case Iota(dimension) if dimension in kept:
+                return rows[:-1], rows[-1:]
+    return (), rows
+
+
 def _lanes(work: Work) -> int:
-    """As many as a vector has, or two vectors where half a block would end with half a vector."""
-    found = reductions(work)
-    widest = max(t.bytes for r in found for t in r.types)
-    lanes = max(_LEAST_LANES, work.job.target.machine.vector_elements(widest))
-    return lanes * (1 + math.prod(_row(found[0])) % 2)
+    """As many as the vectors of what is turned have, or twice as many where half a block would end
+    with half a vector."""
+    first, machine = reductions(work)[0], work.job.target.machine
+    size = math.prod(_row(first))
+    turned = [b.type.bytes for i in _turned(work) for b in work.job.inputs[i]]
+    widest = max([*turned, *(t.bytes for r in reductions(work) for t in r.types)])
+    lanes = max(_LEAST_LANES, machine.vector_elements(min(turned, default=widest)))
+    lanes *= 1 + size % 2
+    most = min(_MOST_BYTES // (size * widest), math.prod(_split(work)[1]) // _LEAST_BLOCKS)
+    while _LEAST_LANES < lanes > most:
+        lanes //= 2
+    return lanes
+
+
+def _turned(work: Work) -> list[Instruction]:
+    """The inputs that have an element for each one of the rows."""
+    whole = reductions(work)[0].dimensions
+    return [i for i in work.job.inputs if leaf_dimensions(i) == (whole,)]
 
 
 def short_row_plan(work: Work) -> None:
     """for each block of rows: its elements turned, every reduce in order, then the outputs."""
-    first = reductions(work)[0]
-    *outer, rows = (first.dimensions[d] for d in first.kept)
+    outer, merged = _split(work)
     lanes, outside = _lanes(work), work.builder.loops(outer, "i", LoopKind.PARALLEL)
-    with outside as before, _starts(work, rows, lanes) as start:
-        _Block(work, before, start, lanes).compute()
+    with outside as before, _starts(work, math.prod(merged), lanes) as start:
+        _Block(work, before, merged, start, lanes).compute()
 
 
 @contextmanager
@@ -113,12 +144,14 @@ def _starts(work: Work, rows: int, lanes: int) -> Iterator[Expr]:
 
 
 class _Block:
-    """So many rows from `start` on, at an index `before` them, one in each lane. A tile holds, for
-    each element of a row, those of all lanes."""
+    """So many rows of those of the `merged` dimensions from `start` on, at an index `before` them,
+    one in each lane. A tile holds, for each element of a row, those of all lanes."""
 
-    def __init__(self, work: Work, before: Index, start: Expr, lanes: int) -> None:
+    def __init__(
+        self, work: Work, before: Index, merged: Sequence[int], start: Expr, lanes: int
+    ) -> None:
         self._work, self._builder = work, work.builder
-        self._before, self._start, self._lanes = before, start, lanes
+        self._before, self._merged, self._start, self._lanes = before, merged, start, lanes
         self._row = _row(reductions(work)[0])
         self._half = math.prod(self._row) * lanes // 2
         self._places: set[Expr] = set()  # of rows in the block, where loops over lanes are open
@@ -128,9 +161,8 @@ class _Block:
         first, job, elements = reductions(self._work)[0], self._work.job, self._work.elements
         rows = first.dimensions[: len(first.kept)]
         stored = dict(elements.stored)
-        for instruction in job.inputs:
-            if leaf_dimensions(instruction) == (first.dimensions,):
-                self._read(instruction)
+        for instruction in _turned(self._work):
+            self._read(instruction)
         steps = row_steps(self._work, lambda found: [tuple(found)])
         twice = computed_twice(self._work, steps)
         for step in steps:
@@ -234,7 +266,7 @@ class _Block:
 
     def _remember(self, instruction: Instruction, *buffers: Buffer) -> None:
         """Says in which tiles, or in buffers of a value for each lane, the block's results lie."""
-        elements, count = self._work.elements, len(self._before) + 1
+        elements, count = self._work.elements, len(self._before) + len(self._merged)
         elsewhere = elements.stored.get(instruction) or partial(elements.computed, instruction)
 
         def stored(at: Index) -> Values:
@@ -266,8 +298,10 @@ class _Block:
 
     def _lane(self, rows: Index) -> Expr | None:
         """The lane of a row of the block; of any other row nothing."""
-        (lane,) = self._builder.simplify((minus(rows[-1], self._start),))
-        here = rows[:-1] == self._builder.simplify(self._before)
+        count = len(self._before)
+        position = minus(linearize(rows[count:], self._merged), self._start)
+        (lane,) = self._builder.simplify((position,))
+        here = rows[:count] == self._builder.simplify(self._before)
         return lane if here and lane in self._places else None
 
     def _index(self, row: Expr, element: Index) -> Index:
@@ -275,7 +309,8 @@ class _Block:
         return (*self._rows_index(row), *element)
 
     def _rows_index(self, row: Expr) -> Index:
-        return (*self._before, plus(self._start, row))
+        position = plus(self._start, row)
+        return (*self._before, *delinearize(position, self._merged, self._builder.ranges))
 
 
 def _next_to_each_other(place: Expr) -> Pair:

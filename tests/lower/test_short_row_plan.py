@@ -63,6 +63,7 @@ def test_softmax(rows: int, width: int, strict: bool) -> None:
 
 def test_only_many_short_rows_are_turned() -> None:
     assert is_turned(softmax("160", "10")) and is_turned(softmax("3,161", "6"))
+    assert is_turned(softmax("4,9,5", "6"))
     assert not is_turned(softmax("16", "10"))
     assert not is_turned(softmax("160", "4"))
     assert not is_turned(softmax("160", "100"))
@@ -70,6 +71,7 @@ def test_only_many_short_rows_are_turned() -> None:
 
 def test_rows_of_several_dimensions() -> None:
     check(softmax("3,133", "6"), normal(3, 133, 6), target=THREADS)
+    check(softmax("4,9,5", "7"), normal(4, 9, 5, 7), target=THREADS)
     text = f"""HloModule m {FUNCTIONS} ENTRY e {{ x = f32[140,3,4] parameter(0)
       z = f32[] constant(0.5)  t = f32[140] reduce(x, z), dimensions={{1,2}}, to_apply=add
       b = f32[140,3,4] broadcast(t), dimensions={{0}}  ROOT r = f32[140,3,4] divide(x, b) }}"""
@@ -108,6 +110,26 @@ def test_what_is_as_long_as_the_rows_are_many() -> None:
       ROOT r = f32[64] add(m, t) }}"""
     assert is_turned(text)
     check(text, normal(64, 64), normal(64), normal(2, 64)[1], target=HOST)
+
+
+def test_what_depends_on_one_of_several_dimensions() -> None:
+    text = f"""HloModule m {FUNCTIONS} ENTRY e {{ x = f32[3,67,6] parameter(0)
+      f = f32[67] parameter(1)  fb = f32[3,67,6] broadcast(f), dimensions={{1}}
+      y = f32[3,67,6] multiply(x, fb)  z = f32[] constant(0)
+      n = f32[3,67] iota(), iota_dimension=0
+      t = f32[3,67] reduce(y, z), dimensions={{2}}, to_apply=add
+      ROOT r = f32[3,67] add(t, n) }}"""
+    assert is_turned(text)
+    check(text, normal(3, 67, 6), normal(67), target=THREADS)
+
+
+def test_rows_that_are_computed() -> None:
+    text = f"""HloModule m {FUNCTIONS} ENTRY e {{ x = f32[150] parameter(0)
+      c = f32[8] parameter(1)  xb = f32[150,8] broadcast(x), dimensions={{0}}
+      cb = f32[150,8] broadcast(c), dimensions={{1}}  y = f32[150,8] multiply(xb, cb)
+      low = f32[] constant(-inf)
+      ROOT r = f32[150] reduce(y, low), dimensions={{1}}, to_apply=most }}"""
+    check(text, normal(150), normal(8), target=HOST)
 
 
 def test_values_along_and_across_rows() -> None:
