@@ -2,9 +2,10 @@
 
     for v < 100: for i < 100: y[v * 100 + i] = x[i * 100 + v]
 
-reads each cache line as often as it has elements. In blocks, each line is read whole into a local
-buffer, of which the block takes its elements in its own order. Where vectors have many elements,
-the block is turned by shuffles of its two halves: as many as take the places' upper bits down.
+reads each cache line as often as it has elements, and one after the other. In blocks, each line is
+read whole into a local buffer, of which the block takes its elements in its own order. Where
+vectors have many elements, the block is turned by shuffles of its two halves: as many as take the
+places' upper bits down. Elsewhere blocks pay where the cache does not keep the lines.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _blocked(statement: Stmt, fresh: Callable[[str], str], vector_bytes: int) ->
     match statement:
         case For(var, extent, body, kind):
             nest = _nest(statement)
-            found = _turned(nest) if nest else None
+            found = _turned(nest, vector_bytes) if nest else None
             if nest and found:
                 return _Blocks(nest, *found, fresh, vector_bytes).statements()
             return (For(var, extent, block_loops(body, fresh, vector_bytes), kind),)
@@ -87,7 +88,7 @@ def _nest(loop: For) -> _Nest | None:
     return _Nest(tuple(loops), body) if is_straight else None
 
 
-def _turned(nest: _Nest) -> tuple[Var, list[Load]] | None:
+def _turned(nest: _Nest, vector_bytes: int) -> tuple[Var, list[Load]] | None:
     """The loop along which some buffers are read, and those loads: where the innermost loop
     writes from element to element and these buffers from line to line."""
     stores = [s for s in nest.body if isinstance(s, Store)]
@@ -99,19 +100,34 @@ def _turned(nest: _Nest) -> tuple[Var, list[Load]] | None:
     for load in dict.fromkeys(_loads(nest.body)):
         size = _block_size(load.buffer)
         along = [v for v in extents if _step(load.indices, v) == 1 and extents[v] >= size]
-        if along and _reads_lines_again(nest, load) and load.buffer not in written:
+        pays = _is_shuffled(load.buffer, vector_bytes) or _reads_lines_again(nest, load)
+        if along and _skips_lines(nest, load) and pays and load.buffer not in written:
             found[load] = along[0]
     if not 0 < len(found) <= _MOST_TURNED or len(set(found.values())) > 1:
         return None
     return next(iter(found.values())), list(found)
 
 
+def _is_shuffled(buffer: Buffer, vector_bytes: int) -> bool:
+    """Whether vectors have elements enough for shuffles."""
+    return not buffer.type.is_complex and vector_bytes // buffer.type.bytes >= _LEAST_LANES
+
+
+def _skips_lines(nest: _Nest, load: Load) -> bool:
+    """Whether the innermost loop reads another line each time, a whole block of them."""
+    _, extent = nest.loops[-1]
+    return _bytes_apart(nest, load) >= _LINE and extent >= _block_size(load.buffer)
+
+
 def _reads_lines_again(nest: _Nest, load: Load) -> bool:
     """Whether the innermost loop reads more lines than a cache keeps for the loops around it."""
-    inner, extent = nest.loops[-1]
-    step = abs(_step(load.indices, inner)) * load.buffer.type.bytes
-    kept = _RESIDENT // 8 if step % _COLLIDING == 0 else _RESIDENT
-    return step >= _LINE and extent > kept
+    _, extent = nest.loops[-1]
+    return extent > (_RESIDENT // 8 if _bytes_apart(nest, load) % _COLLIDING == 0 else _RESIDENT)
+
+
+def _bytes_apart(nest: _Nest, load: Load) -> int:
+    """Of elements that the innermost loop reads one after the other."""
+    return abs(_step(load.indices, nest.inner)) * load.buffer.type.bytes
 
 
 def _step(indices: Sequence[Expr], var: Var) -> int:
@@ -211,7 +227,7 @@ class _Blocks:
         inside, inner = self._inside(), self.nest.inner
         value = rebuild_expr(load, replacing(self._values(firsts, inside)))
         local = self._local(load)
-        if load.buffer.type.is_complex or self.vector_bytes // local.type.bytes < _LEAST_LANES:
+        if not _is_shuffled(local, self.vector_bytes):
             store = Store(local, (self._place(inside, self.across),), value)
             return local, [Alloc(local), self._loops((inner, self.across), inside, (store,))]
         other = self._local(load)
