@@ -10,6 +10,7 @@ from ccodegen.emit.lines import indented
 from ccodegen.emit.names import Names, comment
 from ccodegen.emit.prefetch import prefetches
 from ccodegen.emit.types import array_length, memory_type
+from ccodegen.loop.cse import evaluated
 from ccodegen.loop.ir import (
     MOST_UNROLLED,
     Alloc,
@@ -195,11 +196,14 @@ def _is_short(loop: For | None) -> bool:
 
 def _reads_if(value: Expr) -> bool:
     """Whether an array is read on a condition, such as an element beyond which there is padding."""
-    return any(
-        isinstance(part, Apply) and part.operator == "select"
-        and any(isinstance(arm, Load) and arm.buffer.dimensions for arm in part.arguments[1:])
+    chosen = {
+        arm
         for part in parts(value)
-    )
+        if isinstance(part, Apply) and part.operator == "select"
+        for arm in part.arguments[1:]
+        if isinstance(arm, Load) and arm.buffer.dimensions
+    }
+    return bool(chosen) and not chosen.issubset(evaluated(value))
 
 
 def _initialises(statement: Stmt, following: Stmt | None) -> bool:

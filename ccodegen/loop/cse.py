@@ -58,11 +58,14 @@ def computed(statement: Stmt) -> Iterator[Expr]:
     """The parts of a statement's expressions that are evaluated in any case, the last first."""
     match statement:
         case Let(_, value) | If(value):
-            pending = [value]
+            yield from evaluated(value)
         case Store(_, indices, value):
-            pending = [*indices, value]
-        case _:
-            return
+            yield from evaluated(*indices, value)
+
+
+def evaluated(*expressions: Expr) -> Iterator[Expr]:
+    """The parts of expressions that are evaluated in any case, the last first."""
+    pending = [*expressions]
     while pending:
         expr = pending.pop()
         yield expr

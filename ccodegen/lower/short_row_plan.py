@@ -42,13 +42,15 @@ def short_rows_fit(work: Work, found: Sequence[Reduction]) -> bool:
     rank = len(first.dimensions)
     if not machine.has_vectors or first.reduced != (*range(len(first.kept), rank),):
         return False
-    if not first.kept or math.prod(_split(work)[1]) < _LEAST_BLOCKS * _lanes(work):
+    if not first.kept or not _is_short(work, found):
+        return False
+    if math.prod(_split(work)[1]) < _LEAST_BLOCKS * _lanes(work):
         return False
     read = [b for buffers in work.job.inputs.values() for b in buffers]
     written = [o.buffer for o in work.job.outputs]
     if any(b.type.is_complex for b in (*read, *written)) or any(b in read for b in written):
         return False
-    return _is_short(work, found) and all(_stays(i) for i in work.job.fused)
+    return all(_stays(i) for i in work.job.fused)
 
 
 def _is_short(work: Work, found: Sequence[Reduction]) -> bool:

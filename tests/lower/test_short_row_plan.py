@@ -67,6 +67,8 @@ def test_only_many_short_rows_are_turned() -> None:
     assert not is_turned(softmax("16", "10"))
     assert not is_turned(softmax("160", "4"))
     assert not is_turned(softmax("160", "100"))
+    check(softmax("160", "0"), normal(160, 0), target=HOST)
+    check(softmax("0", "10"), normal(0, 10), target=HOST)
 
 
 def test_rows_of_several_dimensions() -> None:
