@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import Builder, apply, in_blocks, vector_kind
+from ccodegen.loop.builder import Builder, apply, in_blocks, index, vector_kind
 from ccodegen.loop.ir import Expr, Index, LoopKind
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.elements import Elements, call
@@ -18,6 +18,8 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import operator_name
 from ccodegen.ops.reduce import Reduce
 from ccodegen.support.element_type import ElementType
+
+_OF_ONE = frozenset(("maximum", "minimum", "and", "or"))  # of a value twice are that value
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ def reduce_in_lanes(
     """Reduces over the same unit-stride elements, with `lanes` accumulators side by side for each.
 
     Lane l takes elements l, l + lanes, … of the last reduced dimension; the lanes are joined as a
-    tree, then with the init value: a fixed order, the same at each run.
+    tree, then with the init value: a fixed order, the same at each run. Where it does not matter
+    that some elements are taken twice, the last turn has as many as the others.
     """
     builder, first = elements.builder, reductions[0]
     accumulators = [_accumulators(builder, r, lanes) for r in reductions]
@@ -85,8 +88,11 @@ def reduce_in_lanes(
             for accumulator, value in zip(accumulators, values, strict=True):
                 accumulator.take(lane, value)
 
+    left = extent % lanes if all(map(takes_twice, reductions)) else 0
     with builder.loops(outer, "r") as turns:
-        in_blocks(builder, extent, lanes, "r", partial(accumulate, turns))
+        in_blocks(builder, extent - left, lanes, "r", partial(accumulate, turns))
+        if left:
+            accumulate(turns, index(extent - lanes), lanes)
     return tuple(
         builder.let(with_initial(elements, r, accumulator.joined()), r.instruction.name)
         for r, accumulator in zip(reductions, accumulators, strict=True)
@@ -106,6 +112,11 @@ def reduce_levels(fused: Iterable[Instruction]) -> dict[Instruction, int]:
 def is_extremum(reduction: Reduction) -> bool:
     """Whether it is of floats, and takes more accumulators than others."""
     return is_float_extremum(_operator(reduction), reduction.types[0])
+
+
+def takes_twice(reduction: Reduction) -> bool:
+    """Whether an element that it takes once more changes nothing."""
+    return _operator(reduction) in _OF_ONE
 
 
 def has_any_order(reduction: Reduction) -> bool:

@@ -22,7 +22,7 @@ from ccodegen.lower.column_accumulators import accumulators_of
 from ccodegen.lower.elements import leaf_dimensions
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.reduction import Reduction
+from ccodegen.lower.reduction import Reduction, is_extremum
 from ccodegen.lower.row_steps import Pass, computed_twice, is_row_value, reductions, row_steps
 from ccodegen.ops.cost import is_dear
 from ccodegen.ops.index import minus, plus, times
@@ -125,6 +125,8 @@ class RowBlock:
         return shuffled
 
     def _reduce(self, found: Pass) -> None:
+        for reduction in filter(is_extremum, found):
+            self._compute_apart(reduction.inputs[0])
         kept = [(r, accumulators_of(self._work, r, self._lanes)) for r in found]
         single = all(len(r.inputs) == 1 for r in found)  # compilers sit over chains of selects
         most = min(accumulators.most_rows() for _, accumulators in kept) if single else 1
@@ -143,6 +145,12 @@ class RowBlock:
 
     def _values(self, reduction: Reduction, at: Index) -> Values:
         return tuple(self._work.elements.value(i, at) for i in reduction.inputs)
+
+    def _compute_apart(self, instruction: Instruction) -> None:
+        """Before choices between its elements: where it is a choice too, as the larger of two,
+        compilers see branches in both together, and make no vectors."""
+        if instruction not in self._work.elements.stored:
+            self._remember(instruction, self._computed(instruction))
 
     def _computed(self, instruction: Instruction) -> Buffer:
         """A tile with all elements of an array."""

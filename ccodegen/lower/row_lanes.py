@@ -22,7 +22,8 @@ def lane_count(work: Work, reduction: Reduction) -> int:
     least = 4 if len(reduction.inputs) == 1 else LEAST_LANES
     wanted = LEAST_LANES if is_extremum(reduction) else least
     lanes = max(_VECTORS_OF_LANES * vector_elements, wanted)
-    while lanes > 1 and lanes * 2 > reduction.dimensions[-1]:
+    turns = 1 if is_extremum(reduction) else 2
+    while lanes > 1 and lanes * turns > reduction.dimensions[-1]:
         lanes //= 2
     return lanes if lanes >= least else 1  # fewer are no gain
 

@@ -26,7 +26,7 @@ from ccodegen.ops.index import times
 from ccodegen.ops.movement import Broadcast
 
 _LEAST_ELEMENTS = 5  # of a row; shorter ones are written out
-_SHORT = 32  # longer ones are well reduced along the row, but for the largest element and its place
+_SHORT = 32
 _MOST_ELEMENTS = 64
 _MOST_OF_ONE = 48  # where one reduce over one operand is all
 _MOST_BYTES = 4096  # of a tile
@@ -54,13 +54,17 @@ def short_rows_fit(work: Work, found: Sequence[Reduction]) -> bool:
 
 
 def _is_short(work: Work, found: Sequence[Reduction]) -> bool:
-    """Longer rows pay where the largest element is looked for, and no whole rows are stored."""
+    """Rows of two vectors or more are short only where the largest element is looked for; whole
+    vectors, besides, only where no whole rows are stored."""
     size = math.prod(row_dimensions(found[0]))
     if size < _SHORT:
         return size >= _LEAST_ELEMENTS
+    if size > _MOST_ELEMENTS or not any(map(_looks_for_extremum, found)):
+        return False
+    if size % work.job.target.machine.vector_elements(found[0].types[0].bytes):
+        return True
     only_rows = all(o.shape.dimensions != found[0].dimensions for o in work.job.outputs)
-    most = _MOST_ELEMENTS if sum(len(r.inputs) for r in found) > 1 else _MOST_OF_ONE
-    return size <= most and only_rows and any(map(_looks_for_extremum, found))
+    return only_rows and (size <= _MOST_OF_ONE or sum(len(r.inputs) for r in found) > 1)
 
 
 def _looks_for_extremum(reduction: Reduction) -> bool:

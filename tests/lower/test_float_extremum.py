@@ -37,7 +37,7 @@ ENTRY e {{ x = {t}[{len(ROWS)},{columns}] parameter(0)  i = {t}[] constant({init
 
 @pytest.mark.parametrize("t", ["f32", "f64"])
 @pytest.mark.parametrize("init", ["-inf", "inf", "nan", "-0"])
-@pytest.mark.parametrize("columns", [67, 256])
+@pytest.mark.parametrize("columns", [33, 67, 256])
 @pytest.mark.parametrize("operator", ["maximum", "minimum"])
 def test_rows_of_notable_numbers(operator: str, columns: int, init: str, t: str) -> None:
     dtype = np.float32 if t == "f32" else np.float64

@@ -54,7 +54,7 @@ def is_turned(text: str) -> bool:
 
 
 @MODES
-@pytest.mark.parametrize("width", [5, 7, 10, 31])
+@pytest.mark.parametrize("width", [5, 7, 10, 31, 49])
 @pytest.mark.parametrize("rows", [128, 130, 159])
 def test_softmax(rows: int, width: int, strict: bool) -> None:
     for target in (HOST, THREADS):
@@ -92,6 +92,19 @@ def test_the_first_of_equal_elements_is_found(width: int, strict: bool) -> None:
     x[1::7] *= 0.0
     assert is_turned(text)
     check(text, x, target=HOST, strict=strict)
+
+
+@pytest.mark.parametrize("width", [6, 33, 48])
+def test_the_largest_of_what_is_chosen(width: int) -> None:
+    text = f"""HloModule m {FUNCTIONS} ENTRY e {{ x = f32[150,{width}] parameter(0)
+      z = f32[] constant(0)  zb = f32[150,{width}] broadcast(z), dimensions={{}}
+      y = f32[150,{width}] maximum(x, zb)  low = f32[] constant(-inf)
+      ROOT r = f32[150] reduce(y, low), dimensions={{1}}, to_apply=most }}"""
+    x = normal(150, width)
+    x[::5] = -1
+    x[1::5, 2] = np.nan
+    assert is_turned(text)
+    check(text, x, target=HOST)
 
 
 def test_the_order_of_elements_stays_where_it_may_count() -> None:
