@@ -10,6 +10,7 @@ from ccodegen.loop.text import to_text
 from ccodegen.lower import column_plan
 from ccodegen.passes import fusion_reads
 from ccodegen.target import load
+from tests.lower.reducers import ARGMAX
 from tests.three_ways import check
 
 HOST = load("host")
@@ -78,16 +79,10 @@ def test_the_second_pass_over_far_columns_is_a_kernel_of_its_own(is_far: bool) -
     assert len(check(text, x, target=HOST).program.kernels) == (2 if is_far else 1)
 
 
-ARGMAX = """argmax {
-  a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)  j = s32[] parameter(3)
-  more = pred[] compare(a, b), direction=GT  nan = pred[] compare(a, a), direction=NE
-  first = pred[] or(more, nan)  equal = pred[] compare(a, b), direction=EQ
-  before = pred[] compare(i, j), direction=LT  tie = pred[] and(equal, before)
-  stays = pred[] or(first, tie)  best = f32[] select(first, a, b)
-  place = s32[] select(stays, i, j)  ROOT r = (f32[], s32[]) tuple(best, place) }
-ENTRY e { x = f32[9,80] parameter(0)  n = s32[9,80] iota(), iota_dimension=0
+ARGMAX_OF_COLUMNS = f"""{ARGMAX}
+ENTRY e {{ x = f32[9,80] parameter(0)  n = s32[9,80] iota(), iota_dimension=0
   low = f32[] constant(-inf)  z = s32[] constant(0)
-  ROOT r = (f32[80], s32[80]) reduce(x, n, low, z), dimensions={0}, to_apply=argmax }"""
+  ROOT r = (f32[80], s32[80]) reduce(x, n, low, z), dimensions={{0}}, to_apply=argmax }}"""
 LAST = """last { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] copy(b) }
 ENTRY e { x = f32[8,80] parameter(0)  low = f32[] constant(-inf)
   ROOT r = f32[80] reduce(x, low), dimensions={0}, to_apply=last }"""
@@ -95,7 +90,7 @@ ENTRY e { x = f32[8,80] parameter(0)  low = f32[] constant(-inf)
 
 def test_the_first_of_equal_elements_is_found(is_far: bool) -> None:
     x = np.random.default_rng(0).integers(0, 2, (9, 80)).astype(np.float32)
-    built = check(ARGMAX, x, target=HOST)
+    built = check(ARGMAX_OF_COLUMNS, x, target=HOST)
     assert any("let kept" in to_text(kernel) for kernel in built.program.kernels)
 
 

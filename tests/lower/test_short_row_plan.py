@@ -12,22 +12,17 @@ import pytest
 import ccodegen
 from ccodegen.support.element_type import HLO_TYPES
 from ccodegen.target import load
+from tests.lower.reducers import ARGMAX
 from tests.three_ways import check
 
 HOST = load("host")
 THREADS = dataclasses.replace(HOST, machine=dataclasses.replace(HOST.machine, threads=2))
 MODES = pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
-FUNCTIONS = """
-add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
-most { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }
-last { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] copy(b) }
-argmax {
-  a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)  j = s32[] parameter(3)
-  more = pred[] compare(a, b), direction=GT  nan = pred[] compare(a, a), direction=NE
-  first = pred[] or(more, nan)  equal = pred[] compare(a, b), direction=EQ
-  before = pred[] compare(i, j), direction=LT  tie = pred[] and(equal, before)
-  stays = pred[] or(first, tie)  best = f32[] select(first, a, b)
-  place = s32[] select(stays, i, j)  ROOT r = (f32[], s32[]) tuple(best, place) }
+FUNCTIONS = f"""
+add {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }}
+most {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }}
+last {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] copy(b) }}
+{ARGMAX}
 """
 
 
