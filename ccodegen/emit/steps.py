@@ -76,7 +76,7 @@ def repeated_kernels(steps: Sequence[Step]) -> Iterator[Kernel]:
 
 
 def arena_names(
-    program: Program, name: Callable[[Buffer], str], base: str, variables: bool = False
+    program: Program, name: Callable[[Buffer], str], base: str, variables: bool
 ) -> list[str]:
     """Definitions of typed pointers to the arena buffers that the steps use. `variables`: single
     elements are variables instead, which compilers keep in registers: the state of a loop."""

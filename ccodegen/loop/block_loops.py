@@ -35,6 +35,7 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.parts import parts
 from ccodegen.loop.rebuild import Body, rebuild, rebuild_expr, replacing, written_buffers
 from ccodegen.loop.rename import renamed, stem
+from ccodegen.loop.shuffle import shuffle
 
 _LINE = 64  # bytes
 _MOST_ELEMENTS = 32  # in a row of a block, of however small a type
@@ -236,24 +237,12 @@ class _Blocks:
         filled = [Alloc(local), self._loops((inner, self.across), inside, (store,), kind)]
         filled.append(Alloc(other))
         for _ in range(self.size.bit_length() - 1):
-            filled.append(self._shuffle(local, other))
+            filled.append(shuffle(local, other, Var(self.fresh("place"))))
             local, other = other, local
         return local, filled
 
     def _local(self, load: Load) -> Buffer:
         return Buffer(self.fresh("turned"), load.buffer.type, (self.size**2,))
-
-    def _shuffle(self, source: Buffer, target: Buffer) -> Stmt:
-        """The two halves, elements by turns: the upper bit of a place becomes the lowest."""
-        place, half = Var(self.fresh("place")), self.size**2 // 2
-        lower, upper = affine(place), affine(place) + affine(Const(INDEX, half))
-        even = lower.scaled(2)
-        odd = even + affine(Const(INDEX, 1))
-        stores = (
-            Store(target, (even.expr,), Load(source, (lower.expr,))),
-            Store(target, (odd.expr,), Load(source, (upper.expr,))),
-        )
-        return For(place, half, stores, LoopKind.PARALLEL)
 
     def _inside(self) -> dict[Var, Var]:
         """Names for the places in a block."""

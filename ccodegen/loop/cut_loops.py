@@ -12,8 +12,8 @@ from ccodegen.loop.ir import INDEX, Apply, For, If, Load, Stmt, Store, Var
 from ccodegen.loop.parts import parts
 from ccodegen.loop.ranges import Interval, Ranges
 from ccodegen.loop.rebuild import Body, expressions, statements
-from ccodegen.loop.rename import piece
 from ccodegen.loop.simplify_body import simplify_body
+from ccodegen.loop.turns import piece
 
 _MOST_PIECES = 64
 # What a 3 x 3 x 3 division of a stencil over three dimensions takes.

@@ -16,7 +16,7 @@ from ccodegen.loop.affine import affine
 from ccodegen.loop.ir import For, If, Let, LoopKind, Note, Stmt, Store, Var
 from ccodegen.loop.parts import loads
 from ccodegen.loop.rebuild import Body, expressions, written_buffers
-from ccodegen.loop.rename import piece
+from ccodegen.loop.turns import piece
 
 _NARROW = 2  # bytes of an element: of wider ones few are left over
 _MOST_VECTORS = 16  # of a row, of which the end is worth code of its own

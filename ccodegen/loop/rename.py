@@ -5,21 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ccodegen.loop.ir import (
-    INDEX,
-    Alloc,
-    Apply,
-    Buffer,
-    CallC,
-    Const,
-    Expr,
-    For,
-    Let,
-    Load,
-    Stmt,
-    Store,
-    Var,
-)
+from ccodegen.loop.ir import Alloc, Buffer, CallC, Expr, For, Let, Load, Stmt, Store, Var
 from ccodegen.loop.rebuild import Body, rebuild, statements
 
 
@@ -59,29 +45,6 @@ def renamed(body: Body, fresh: Callable[[str], str], values: Mapping[Var, Expr])
         return statement
 
     return rebuild(body, on_expr, on_statement)
-
-
-def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:
-    """The turns of a loop from start to before end, with names of their own but for the first."""
-    if start == 0:
-        return replace(loop, extent=end)
-    var = Var(fresh(stem(loop.var.name)))
-    place = Apply("add", (var, Const(INDEX, start)), INDEX)
-    return For(var, end - start, renamed(loop.body, fresh, {loop.var: place}), loop.kind)
-
-
-def written_out(body: Body, fresh: Callable[[str], str]) -> Body:
-    """The statements, with the turns of all loops, of known number, one after the other."""
-    result: list[Stmt] = []
-    for statement in body:
-        if isinstance(statement, For):
-            assert isinstance(statement.extent, int)
-            for turn in range(statement.extent):
-                values = {statement.var: Const(INDEX, turn)}
-                result += written_out(renamed(statement.body, fresh, values), fresh)
-        else:
-            result.append(statement)
-    return tuple(result)
 
 
 def _new_names(

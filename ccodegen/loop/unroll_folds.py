@@ -22,8 +22,7 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.parts import loads
 from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild
-from ccodegen.loop.rename import written_out
-from ccodegen.loop.simplify_body import simplify_body
+from ccodegen.loop.turns import unrolled_inside
 
 _MOST_TURNS = 16  # of a fold: 4 × 4, or 2 × 2 × 2
 _LEAST_EXTENT = 4
@@ -39,8 +38,7 @@ def unroll_folds(body: Body, fresh: Callable[[str], str]) -> Body:
     def unrolled(statement: Stmt) -> Stmt:
         if not isinstance(statement, For) or not _folds_along_memory(statement):
             return statement
-        inside = simplify_body(written_out(statement.body, fresh))
-        return For(statement.var, statement.extent, inside, statement.kind)
+        return unrolled_inside(statement, statement.kind, fresh)
 
     return rebuild(body, keep_expr, unrolled)
 

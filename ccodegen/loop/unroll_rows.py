@@ -14,8 +14,7 @@ from ccodegen.loop.affine import affine
 from ccodegen.loop.ir import INDEX, Expr, For, Let, LoopKind, Note, Stmt, Store, Var
 from ccodegen.loop.parts import loads, variables
 from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild, statements
-from ccodegen.loop.rename import written_out
-from ccodegen.loop.simplify_body import simplify_body
+from ccodegen.loop.turns import unrolled_inside
 
 _MOST_ELEMENTS = 4  # of a row
 _LEAST_ROWS = 16
@@ -29,8 +28,7 @@ def unroll_rows(body: Body, fresh: Callable[[str], str]) -> Body:
     def unrolled(statement: Stmt) -> Stmt:
         if not isinstance(statement, For) or not _has_short_rows(statement):
             return statement
-        inside = simplify_body(written_out(statement.body, fresh))
-        return For(statement.var, statement.extent, inside, LoopKind.VECTOR)
+        return unrolled_inside(statement, LoopKind.VECTOR, fresh)
 
     return rebuild(body, keep_expr, unrolled)
 

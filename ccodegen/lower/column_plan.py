@@ -40,14 +40,14 @@ def columns_fit(work: Work, reductions: tuple[Reduction, ...]) -> bool:
         return False
     if rank - 1 not in first.kept or not first.reduced or first.dimensions[-1] < 2:
         return False
-    kept = tuple(first.dimensions[d] for d in first.kept)
+    kept = first.kept_dimensions
     same = all(r.dimensions == first.dimensions and r.kept == first.kept for r in reductions)
     return same and all(o.shape.dimensions == kept for o in work.job.outputs)
 
 
 def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
     first = reductions[0]
-    *outer, columns = (first.dimensions[d] for d in first.kept)
+    *outer, columns = first.kept_dimensions
     widest = max(t.bytes for r in reductions for t in r.types)
     vector = work.job.target.machine.vector_elements(widest)
     piece = _VECTORS_OF_A_PIECE * vector if _is_far(first) else 0
@@ -106,7 +106,7 @@ class _Block:
         work, builder, first = self._work, self._builder, found[0]
         kept = [(r, accumulators_of(work, r, self._width)) for r in found]
         few = len(work.job.fused) <= _MOST_INSTRUCTIONS
-        *outer, extent = (first.dimensions[d] for d in first.reduced)
+        *outer, extent = first.reduced_dimensions
         most = min(accumulators.most_rows() for _, accumulators in kept)
         together = most if few and extent >= most else 1
         groups = extent // together

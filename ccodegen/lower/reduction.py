@@ -53,6 +53,16 @@ class Reduction:
     def kept(self) -> tuple[int, ...]:
         return tuple(d for d in range(len(self.dimensions)) if d not in self.reduced)
 
+    @property
+    def kept_dimensions(self) -> tuple[int, ...]:
+        """Of the result: for rows, how many there are."""
+        return tuple(self.dimensions[d] for d in self.kept)
+
+    @property
+    def reduced_dimensions(self) -> tuple[int, ...]:
+        """Of what becomes one element of the result: for rows, of one row."""
+        return tuple(self.dimensions[d] for d in self.reduced)
+
     def input_index(self, kept: Index, reduced: Index) -> Index:
         """The inputs' index out of the result's and that of the reduced dimensions."""
         at = dict(zip(self.kept, kept, strict=True)) | dict(zip(self.reduced, reduced, strict=True))
@@ -77,7 +87,7 @@ def reduce_in_lanes(
     """
     builder, first = elements.builder, reductions[0]
     accumulators = [_accumulators(builder, r, lanes) for r in reductions]
-    *outer, extent = (first.dimensions[d] for d in first.reduced)
+    *outer, extent = first.reduced_dimensions
 
     def accumulate(turns: Index, base: Expr, count: int) -> None:
         # gcc makes vectors of sums that it has unrolled, and of nothing else.

@@ -1,9 +1,6 @@
 """A block of short rows, one row in each lane of a vector.
 
-    for r < 80: tile[2 * r] = x[r], tile[2 * r + 1] = x[r + 80]
-
-puts element 0 of rows 0 and 8, of sixteen rows of ten, next to each other: the upper bit of each
-place becomes the lowest. Four times that, and the tile has element 0 of all rows, then element 1.
+Sixteen rows of ten elements are turned into a tile: element 0 of all rows, then element 1.
 """
 
 from __future__ import annotations
@@ -16,8 +13,9 @@ from typing import TypeAlias
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import in_blocks, vector_kind
-from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
+from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
+from ccodegen.loop.shuffle import shuffle
 from ccodegen.lower.column_accumulators import accumulators_of
 from ccodegen.lower.elements import leaf_dimensions
 from ccodegen.lower.job import Output, Work
@@ -29,11 +27,6 @@ from ccodegen.ops.index import minus, plus, times
 from ccodegen.support.element_type import ElementType
 
 Pair: TypeAlias = tuple[Expr, Expr]
-
-
-def row_dimensions(first: Reduction) -> tuple[int, ...]:
-    """Of one row, which a reduce over the last dimensions makes one element of."""
-    return tuple(first.dimensions[d] for d in first.reduced)
 
 
 def turned_inputs(work: Work) -> list[Instruction]:
@@ -51,14 +44,13 @@ class RowBlock:
     ) -> None:
         self._work, self._builder = work, work.builder
         self._before, self._merged, self._start, self._lanes = before, merged, start, lanes
-        self._row = row_dimensions(reductions(work)[0])
-        self._half = math.prod(self._row) * lanes // 2
+        self._first = reductions(work)[0]
+        self._row = self._first.reduced_dimensions
         self._places: set[Expr] = set()  # of rows in the block, where loops over lanes are open
         self._spare: list[Buffer] = []
 
     def compute(self) -> None:
-        first, job = reductions(self._work)[0], self._work.job
-        rows = first.dimensions[: len(first.kept)]
+        job, rows, whole = self._work.job, self._first.kept_dimensions, self._first.dimensions
         for instruction in turned_inputs(self._work):
             self._read(instruction)
         steps = row_steps(self._work, lambda found: [tuple(found)])
@@ -75,7 +67,7 @@ class RowBlock:
                 if output.shape.dimensions == rows:
                     self._work.store(output, self._rows_index(lane))
         for output in job.outputs:
-            if output.shape.dimensions == first.dimensions:
+            if output.shape.dimensions == whole:
                 self._write(output)
 
     def _read(self, instruction: Instruction) -> None:
@@ -109,18 +101,14 @@ class RowBlock:
         element of both, and its places next to each other."""
         half = self._lanes // 2
         with self._builder.loops((half, *self._row), "r", LoopKind.PARALLEL) as (row, *element):
-            place = linearize((row, *element), (half, *self._row))
-            yield (row, plus(row, half)), tuple(element), _next_to_each_other(place)
+            place = times(linearize((row, *element), (half, *self._row)), 2)
+            yield (row, plus(row, half)), tuple(element), (place, plus(place, 1))
 
     def _shuffled(self, tile: Buffer, back: bool) -> Buffer:
         """Another tile where what is half a tile apart is next to each other; or back."""
         shuffled = self._tile(tile.type)
-        with self._builder.loop(self._half, "place", LoopKind.PARALLEL) as place:
-            apart, together = (place, plus(place, self._half)), _next_to_each_other(place)
-            for source, target in zip(apart, together, strict=True):
-                if back:
-                    source, target = target, source
-                self._builder.store(shuffled, (target,), Load(tile, (source,)))
+        place = Var(self._builder.fresh("place"))
+        self._builder.emit(shuffle(tile, shuffled, place, back))
         self._spare.append(tile)
         return shuffled
 
@@ -188,7 +176,7 @@ class RowBlock:
             if tile.type is element_type:
                 self._spare.remove(tile)
                 return tile
-        return self._builder.local(element_type, (2 * self._half,), "tile")
+        return self._builder.local(element_type, (math.prod(self._row) * self._lanes,), "tile")
 
     def _place(self, element: Index, lane: Expr) -> Expr:
         """In a tile."""
@@ -216,7 +204,3 @@ class RowBlock:
         position = plus(self._start, row)
         return (*self._before, *delinearize(position, self._merged, self._builder.ranges))
 
-
-def _next_to_each_other(place: Expr) -> Pair:
-    twice = times(place, 2)
-    return twice, plus(twice, 1)

@@ -37,7 +37,7 @@ def row_plan(work: Work) -> None:
     or outputs is computed once an element, into a buffer of one row.
     """
     first = reductions(work)[0]
-    rows = tuple(first.dimensions[d] for d in first.kept)
+    rows = first.kept_dimensions
     steps = row_steps(work, partial(_passes, work))
     twice = computed_twice(work, steps)
     housed = _housed(work, first.dimensions, twice)
@@ -119,8 +119,8 @@ def _in_scratch(
 ) -> Place:
     """The memory of one of so many chunks, for a row."""
     number, chunks = chunk
-    extents = tuple(first.dimensions[d] for d in first.reduced)
-    buffer = work.new_scratch(instruction.array_shape.element_type, (chunks, *extents))
+    element_type = instruction.array_shape.element_type
+    buffer = work.new_scratch(element_type, (chunks, *first.reduced_dimensions))
     return lambda at: Load(buffer, (number, *(at[d] for d in first.reduced)))
 
 
@@ -128,8 +128,7 @@ def _keep_row(
     work: Work, first: Reduction, instruction: Instruction, row: Index, place: Place
 ) -> None:
     """Computes one row of an instruction into memory, from which it is read from now on."""
-    extents = tuple(first.dimensions[d] for d in first.reduced)
-    with work.builder.loops(extents, "i", LoopKind.PARALLEL) as inner:
+    with work.builder.loops(first.reduced_dimensions, "i", LoopKind.PARALLEL) as inner:
         at = first.input_index(row, inner)
         value, target = work.elements.value(instruction, at), place(at)
         work.builder.store(target.buffer, target.indices, value)
@@ -148,8 +147,7 @@ def _store_whole_rows(
 ) -> None:
     if not outputs:
         return
-    extents = [first.dimensions[d] for d in first.reduced]
-    with work.builder.loops(extents, "i", LoopKind.PARALLEL) as inner:
+    with work.builder.loops(first.reduced_dimensions, "i", LoopKind.PARALLEL) as inner:
         for output in outputs:
             work.store(output, first.input_index(row, inner))
 

@@ -24,7 +24,7 @@ def reductions(work: Work) -> tuple[Reduction, ...]:
 def row_outputs_fit(outputs: tuple[Output, ...], all_reductions: tuple[Reduction, ...]) -> bool:
     """Whether these are reduces over the same rows, and outputs are rows, or whole arrays."""
     first = all_reductions[0]
-    rows = tuple(first.dimensions[d] for d in first.kept)
+    rows = first.kept_dimensions
     same = all(r.dimensions == first.dimensions and r.kept == first.kept for r in all_reductions)
     return same and all(o.shape.dimensions in (rows, first.dimensions) for o in outputs)
 

@@ -19,7 +19,7 @@ from ccodegen.lower.chunks import in_chunks
 from ccodegen.lower.elements import leaf_dimensions
 from ccodegen.lower.job import Work
 from ccodegen.lower.reduction import Reduction, is_extremum
-from ccodegen.lower.row_block import RowBlock, row_dimensions, turned_inputs
+from ccodegen.lower.row_block import RowBlock, turned_inputs
 from ccodegen.lower.row_steps import reductions
 from ccodegen.ops.creation import Iota
 from ccodegen.ops.index import times
@@ -44,7 +44,8 @@ def short_rows_fit(work: Work, found: Sequence[Reduction]) -> bool:
         return False
     if not first.kept or not _is_short(work, found):
         return False
-    if math.prod(_split(work)[1]) < _LEAST_BLOCKS * _lanes(work):
+    rows = math.prod(_split(work)[1])
+    if rows < _LEAST_BLOCKS * _lanes(work, rows):
         return False
     read = [b for buffers in work.job.inputs.values() for b in buffers]
     written = [o.buffer for o in work.job.outputs]
@@ -56,7 +57,7 @@ def short_rows_fit(work: Work, found: Sequence[Reduction]) -> bool:
 def _is_short(work: Work, found: Sequence[Reduction]) -> bool:
     """Rows of two vectors or more are short only where the largest element is looked for; whole
     vectors, besides, only where no whole rows are stored."""
-    size = math.prod(row_dimensions(found[0]))
+    size = math.prod(found[0].reduced_dimensions)
     if size < _SHORT:
         return size >= _LEAST_ELEMENTS
     if size > _MOST_ELEMENTS or not any(map(_looks_for_extremum, found)):
@@ -79,7 +80,7 @@ def _split(work: Work) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The dimensions of rows: those that have loops of their own, and those whose rows are one
     line. These are all, unless something depends on some of them alone."""
     first = reductions(work)[0]
-    rows, kept = tuple(first.dimensions[d] for d in first.kept), {*first.kept}
+    rows, kept = first.kept_dimensions, {*first.kept}
     for instruction in work.job.fused:
         if leaf_dimensions(instruction) not in ((first.dimensions,), (rows,)):
             continue
@@ -91,16 +92,16 @@ def _split(work: Work) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (), rows
 
 
-def _lanes(work: Work) -> int:
+def _lanes(work: Work, rows: int) -> int:
     """As many as the vectors of what is turned have, or twice as many where half a block would end
-    with half a vector."""
+    with half a vector; fewer where tiles would be large or blocks of so many rows few."""
     first, machine = reductions(work)[0], work.job.target.machine
-    size = math.prod(row_dimensions(first))
+    size = math.prod(first.reduced_dimensions)
     turned = [b.type.bytes for i in turned_inputs(work) for b in work.job.inputs[i]]
     widest = max([*turned, *(t.bytes for r in reductions(work) for t in r.types)])
     lanes = max(_LEAST_LANES, machine.vector_elements(min(turned, default=widest)))
     lanes *= 1 + size % 2
-    most = min(_MOST_BYTES // (size * widest), math.prod(_split(work)[1]) // _LEAST_BLOCKS)
+    most = min(_MOST_BYTES // (size * widest), rows // _LEAST_BLOCKS)
     while _LEAST_LANES < lanes > most:
         lanes //= 2
     return lanes
@@ -109,8 +110,9 @@ def _lanes(work: Work) -> int:
 def short_row_plan(work: Work) -> None:
     """for each block of rows: its elements turned, every reduce in order, then the outputs."""
     outer, merged = _split(work)
-    lanes, outside = _lanes(work), work.builder.loops(outer, "i", LoopKind.PARALLEL)
-    with outside as before, _starts(work, math.prod(merged), lanes) as start:
+    rows = math.prod(merged)
+    lanes, outside = _lanes(work, rows), work.builder.loops(outer, "i", LoopKind.PARALLEL)
+    with outside as before, _starts(work, rows, lanes) as start:
         RowBlock(work, before, merged, start, lanes).compute()
 
 

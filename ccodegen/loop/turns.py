@@ -1,0 +1,40 @@
+"""Turns of a loop as code of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ccodegen.loop.ir import INDEX, Apply, Const, For, LoopKind, Stmt, Var
+from ccodegen.loop.rebuild import Body
+from ccodegen.loop.rename import renamed, stem
+from ccodegen.loop.simplify_body import simplify_body
+
+
+def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:
+    """The turns from start to before end, with names of their own but for the first."""
+    if start == 0:
+        return replace(loop, extent=end)
+    var = Var(fresh(stem(loop.var.name)))
+    place = Apply("add", (var, Const(INDEX, start)), INDEX)
+    return For(var, end - start, renamed(loop.body, fresh, {loop.var: place}), loop.kind)
+
+
+def unrolled_inside(loop: For, kind: LoopKind, fresh: Callable[[str], str]) -> For:
+    """The loop, of that kind, with the turns of all loops inside, of known number, one after the
+    other."""
+    body = simplify_body(_written_out(loop.body, fresh))
+    return For(loop.var, loop.extent, body, kind)
+
+
+def _written_out(body: Body, fresh: Callable[[str], str]) -> Body:
+    result: list[Stmt] = []
+    for statement in body:
+        if isinstance(statement, For):
+            assert isinstance(statement.extent, int)
+            for turn in range(statement.extent):
+                values = {statement.var: Const(INDEX, turn)}
+                result += _written_out(renamed(statement.body, fresh, values), fresh)
+        else:
+            result.append(statement)
+    return tuple(result)
