@@ -74,6 +74,7 @@ class RowBlock:
         """Turns the elements of an input."""
         (buffer,) = self._work.job.inputs[instruction]
         dimensions = instruction.array_shape.dimensions
+        self._builder.note(f"{instruction.name}, {self._lanes} rows side by side")
         tile = self._tile(buffer.type)
         with self._half_rows() as (rows, element, together):
             for row, place in zip(rows, together, strict=True):
@@ -86,6 +87,7 @@ class RowBlock:
     def _write(self, output: Output) -> None:
         """Computes the elements of an output, and turns them back."""
         tile, dimensions = self._computed(output.instruction), output.shape.dimensions
+        self._builder.note(f"{output.instruction.name}, row after row again")
         for _ in range(self._lanes.bit_length() - 2):
             tile = self._shuffled(tile, back=True)
         with self._half_rows() as (rows, element, together):

@@ -66,6 +66,12 @@ def test_only_many_short_rows_are_turned() -> None:
     check(softmax("0", "10"), normal(0, 10), target=HOST)
 
 
+def test_the_reader_is_told_what_is_turned() -> None:
+    text = ccodegen.compile(softmax("160", "10")).as_text("c")
+    assert re.search(r"/\* x.*rows side by side \*/", text)
+    assert "row after row again */" in text
+
+
 def test_rows_of_several_dimensions() -> None:
     check(softmax("3,133", "6"), normal(3, 133, 6), target=THREADS)
     check(softmax("4,9,5", "7"), normal(4, 9, 5, 7), target=THREADS)
