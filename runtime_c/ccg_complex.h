@@ -1,15 +1,31 @@
-/* Complex numbers: ccg_<operator>_c64 and _c128. The bodies stand in ccg_complex.inc.
+/* Complex numbers: ccg_<operator>_c64 and _c128. The bodies stand in ccg_complex.inc; the math
+   functions in ccg_math_c64.h and ccg_math_c128.h, theirs in ccg_math_complex.inc.
 
    Division scales, so that it neither overflows nor underflows on the way; a product of infinities
    is not recovered as C99's annex G does. The functions reduce to those of the real and imaginary
-   part; their branch cuts are C99's, the sign of zero says on which side an argument lies. */
+   part; their branch cuts are C99's, the sign of zero says on which side an argument lies.
+
+   The bounds of errors are in ulp of the larger part of the result; they hold for both types, and
+   are the largest errors found over grids of axes, branch cuts and magnitudes and in two draws of
+   1.5 million arguments, and a little more.
+
+   What ccg_complex_c64.inc and ccg_complex_c128.inc define for the bodies:
+
+       CCG_C               the complex type; CCG_S: its name in functions
+       CCG_T               its component's type; CCG_R: that type's name in functions
+       CCG_HUGE, CCG_TINY  above and below these squares are not safe
+       CCG_SCALE_DOWN, CCG_SCALE_UP    factors that, taken twice, make them so
+       CCG_END             infinity
+
+   and the bodies in turn:
+
+       CCG_F(name)         ccg_<name>_<type>: the name of a function of this type
+       CCG_REAL(name)      that of the component's type */
 #ifndef CCG_COMPLEX_H
 #define CCG_COMPLEX_H
 
 #include "ccg_base.h"
 #include "ccg_float.h"
-#include "ccg_math_f32.h"
-#include "ccg_math_f64.h"
 
 typedef struct {
     float re;
@@ -21,38 +37,10 @@ typedef struct {
     double im;
 } ccg_c128;
 
-/* CCG_C: the complex type. CCG_T: its component's type, CCG_R: that type's name in functions.
-   CCG_REAL(f): the function f of the component's type. Above CCG_HUGE and below CCG_TINY squares
-   are not safe; twice the factor CCG_SCALE_DOWN or CCG_SCALE_UP makes them so. */
-#define CCG_F(name) CCG_PASTE(CCG_PASTE(ccg_, name), CCG_PASTE(_, CCG_S))
-#define CCG_REAL(name) CCG_PASTE(CCG_PASTE(ccg_, name), CCG_PASTE(_, CCG_R))
-
-#define CCG_C ccg_c64
-#define CCG_S c64
-#define CCG_T float
-#define CCG_R f32
-#define CCG_SCALE_UP 0x1p+50f
-#define CCG_SCALE_DOWN 0x1p-35f
-#define CCG_HUGE 0x1p+60f
-#define CCG_TINY 0x1p-50f
-#define CCG_END CCG_INF_F32
-#define CCG_LN2 0x1.62e43p-1f
+#include "ccg_complex_c64.inc"
 #include "ccg_complex.inc"
-
-#define CCG_C ccg_c128
-#define CCG_S c128
-#define CCG_T double
-#define CCG_R f64
-#define CCG_SCALE_UP 0x1p+350
-#define CCG_SCALE_DOWN 0x1p-265
-#define CCG_HUGE 0x1p+500
-#define CCG_TINY 0x1p-450
-#define CCG_END CCG_INF_F64
-#define CCG_LN2 CCG_LN2_F64
+#include "ccg_complex_c128.inc"
 #include "ccg_complex.inc"
-
-#undef CCG_F
-#undef CCG_REAL
 
 CCG_INLINE ccg_c128 ccg_c128_from_c64(ccg_c64 a)
 {

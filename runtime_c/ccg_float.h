@@ -1,4 +1,5 @@
-/* Float operators that only choose, round or rearrange bits: exact, and the same on every target.
+/* Float operators that only choose, round or rearrange bits, and roots: exact or rounded correctly,
+   and the same on every target.
 
    ccg_<operator>_f32 and _f64; narrower floats go through f32. The bodies stand in
    ccg_float.inc. */
@@ -6,6 +7,11 @@
 #define CCG_FLOAT_H
 
 #include "ccg_base.h"
+
+#define CCG_INF_F32 ccg_f32_bits(0x7f800000u)
+#define CCG_NAN_F32 ccg_f32_bits(0x7fc00000u)
+#define CCG_INF_F64 ccg_f64_bits((uint64_t)0x7ff << 52)
+#define CCG_NAN_F64 ccg_f64_bits((uint64_t)0xfff << 51)
 
 /* CCG_T: the float type. CCG_U, CCG_I: unsigned and signed integers of its width. CCG_DIGITS: bits
    of mantissa stored. CCG_BIAS: of the exponent. CCG_LIBM(f): f of <math.h> for it. */
@@ -38,5 +44,17 @@
 #undef CCG_FROM_BITS
 #undef CCG_SIGN
 #undef CCG_INFINITE
+
+/* At most 0.5 ulp. */
+CCG_INLINE float ccg_sqrt_f32(float x)
+{
+    return CCG_MATH(sqrtf)(x);
+}
+
+/* At most 0.5 ulp. */
+CCG_INLINE double ccg_sqrt_f64(double x)
+{
+    return CCG_MATH(sqrt)(x);
+}
 
 #endif

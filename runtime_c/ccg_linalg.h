@@ -45,8 +45,6 @@
 #include "ccg_base.h"
 #include "ccg_complex_array.h"
 #include "ccg_float.h"
-#include "ccg_math_f32.h"
-#include "ccg_math_f64.h"
 
 #define CCG_PANEL 8 /* columns whose products are subtracted from the others together */
 

@@ -13,8 +13,6 @@
 #include "ccg_float.h"
 #include "ccg_trig_f32.h"
 
-#define CCG_INF_F32 ccg_f32_bits(0x7f800000u)
-#define CCG_NAN_F32 ccg_f32_bits(0x7fc00000u)
 #define CCG_LOG2_E_F32 0x1.715476p+0f
 /* ln 2 in two parts: the first has few enough bits for an exact product with an exponent. */
 #define CCG_LN2_HIGH_F32 0x1.62e4p-1f
@@ -263,12 +261,6 @@ CCG_INLINE float ccg_quotient_f32(float a, float b, float r)
     (void)r;
     return a / b;
 #endif
-}
-
-/* At most 0.5 ulp. */
-CCG_INLINE float ccg_sqrt_f32(float x)
-{
-    return CCG_MATH(sqrtf)(x);
 }
 
 /* At most 1.5 ulp. */

@@ -10,8 +10,6 @@
 #include "ccg_pow_f64.h"
 #include "ccg_trig_f64.h"
 
-#define CCG_INF_F64 ccg_f64_bits((uint64_t)0x7ff << 52)
-#define CCG_NAN_F64 ccg_f64_bits((uint64_t)0xfff << 51)
 #define CCG_LOG2_E_F64 0x1.71547652b82fep+0
 /* ln 2 in two parts: the first has few enough bits for an exact product with an exponent. */
 #define CCG_LN2_HIGH_F64 0x1.62e42feep-1
@@ -198,12 +196,6 @@ CCG_INLINE double ccg_quotient_f64(double a, double b, double r)
     (void)r;
     return a / b;
 #endif
-}
-
-/* At most 0.5 ulp. */
-CCG_INLINE double ccg_sqrt_f64(double x)
-{
-    return CCG_MATH(sqrt)(x);
 }
 
 /* At most 1.5 ulp. */

@@ -5,7 +5,10 @@
 #include "ccg_convert.h"
 #include "ccg_float.h"
 #include "ccg_half.h"
-#include "ccg_integer.h"
+#include "ccg_integer_16.h"
+#include "ccg_integer_32.h"
+#include "ccg_integer_64.h"
+#include "ccg_integer_8.h"
 #include "ccg_narrow.h"
 
 #endif

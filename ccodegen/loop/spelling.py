@@ -18,9 +18,9 @@ Speller: TypeAlias = Callable[[ElementType], str]
 F32, F64 = ElementType.F32, ElementType.F64
 MATH = (
     "acos acosh asin asinh atan2 atanh cbrt cos cosh decay erf exp expm1 log log1p logistic "
-    "pow quotient rsqrt sin sinh sqrt tan tanh"
+    "pow power quotient rsqrt sin sinh tan tanh"
 )
-_INTEGERS = "[su](?:1|2|4|8|16|32|64)"
+_INTEGERS = "[su](1|2|4|8|16|32|64)"
 
 
 def c_type(t: ElementType) -> str:
@@ -131,21 +131,23 @@ def headers(text: str) -> frozenset[str]:
 
 
 def _header(name: str) -> str:
-    if re.search(r"_c(64|128)", name):
-        return "ccg_complex.h"
     if re.fullmatch(r"ccg_(bits_f\d+|f\d+_bits)", name):
         return "ccg_base.h"
     if name.endswith("_index"):
         return "ccg_index.h"
     if "_from_" in name or name.startswith("ccg_reduce_precision"):
         return _conversion_header(name)
-    if re.search(rf"_{_INTEGERS}$", name):
-        return "ccg_integer.h"
     stem, _, suffix = name.removeprefix("ccg_").rpartition("_")
-    return f"ccg_math_{suffix}.h" if stem in MATH.split() else "ccg_float.h"
+    if integer := re.fullmatch(_INTEGERS, suffix):
+        return f"ccg_integer_{max(8, int(integer[1]))}.h"
+    if stem in MATH.split():
+        return f"ccg_math_{suffix}.h"
+    return "ccg_complex.h" if suffix in ("c64", "c128") else "ccg_float.h"
 
 
 def _conversion_header(name: str) -> str:
+    if re.search(r"_c(64|128)", name):
+        return "ccg_complex.h"
     if re.search(r"_(f8|f6e|f4e)", name):
         return "ccg_narrow.h"
     return "ccg_half.h" if "f16" in name else "ccg_convert.h"

@@ -29,8 +29,9 @@ def stated_bounds() -> dict[tuple[str, str], Bound]:
     for header in sorted(header_dir().glob("*.h")):
         for default, strict, name, kind in _REAL.findall(header.read_text(encoding="utf-8")):
             found[name, kind] = Bound(float(default), float(strict or default))
-    text = (header_dir() / "ccg_complex.inc").read_text(encoding="utf-8")
-    for default, strict, name in _COMPLEX.findall(text):
-        for kind in ("c64", "c128"):
-            found[name, kind] = Bound(float(default), float(strict or default))
+    for body in ("ccg_complex.inc", "ccg_math_complex.inc"):
+        text = (header_dir() / body).read_text(encoding="utf-8")
+        for default, strict, name in _COMPLEX.findall(text):
+            for kind in ("c64", "c128"):
+                found[name, kind] = Bound(float(default), float(strict or default))
     return found

@@ -4,7 +4,7 @@
 
 Of c64 and c128, in default and in strict mode, over all pairs of notable numbers and N drawn
 arguments, against NumPy in the next wider type. Prints what was found and what the comments of
-ccg_complex.inc state; fails if that is less.
+ccg_complex.inc and ccg_math_complex.inc state; fails if that is less.
 """
 
 from __future__ import annotations

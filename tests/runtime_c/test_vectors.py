@@ -47,7 +47,7 @@ CHOICES = [
 @pytest.mark.parametrize(("expression", "to", "of"), [*CONVERSIONS, *DIVISIONS, *CHOICES])
 def test_vectors(tmp_path: Path, expression: str, to: str, of: str) -> None:
     source = tmp_path / "loop.c"
-    headers = ("convert", "half", "integer", "math_f32", "narrow")
+    headers = ("math_f32", "scalar")
     source.write_text(
         "\n".join(f'#include "ccg_{header}.h"' for header in headers)
         + f"\nvoid f(const {C_TYPES[of]} *CCG_RESTRICT x, const {C_TYPES[of]} *CCG_RESTRICT y,\n"
