@@ -108,6 +108,10 @@ class Simplifier:
             arguments = _without_neutral(expr, arguments)
             if len(arguments) == 1:
                 return arguments[0]
+        if expr.operator == "bitcast-convert":
+            match arguments[0]:
+                case Apply("bitcast-convert", (value,)) if value.type is expr.type:
+                    return value
         if all(isinstance(a, Const) for a in arguments):
             return folded(Apply(expr.operator, arguments, expr.type))
         if not same(arguments, expr.arguments):

@@ -109,13 +109,13 @@ def bitcast(source: ElementType, target: ElementType) -> str:
     if source is target:
         return "{0}"
     bits = f"ccg_bits_{source.text}({{0}})" if source in (F32, F64) else "{0}"
-    if target in (F32, F64):
-        return f"ccg_{target.text}_bits({_unsigned(target.bits, bits)})"
     if target.is_integer and target.bits < 8:
         return f"ccg_wrap_{target.text}((int32_t){bits})"
     if target.bits < 8:
         return f"(uint8_t)({bits} & {2**target.bits - 1})"
-    return bits if c_type(target) == _held_as(source) else f"({c_type(target)}){bits}"
+    if _held_as(target) != _held_as(source):
+        bits = f"({_held_as(target)}){bits}"
+    return f"ccg_{target.text}_bits({bits})" if target in (F32, F64) else bits
 
 
 def widened(spelled: str, t: ElementType, arity: int, narrow_result: bool) -> str:
@@ -192,10 +192,6 @@ def _cast(t: ElementType, text: str) -> str:
 def _held_as(t: ElementType) -> str:
     """The C type of the bits of a value."""
     return f"uint{t.bits}_t" if t in (F32, F64) else c_type(t)
-
-
-def _unsigned(bits: int, text: str) -> str:
-    return f"(uint{bits}_t){text}"
 
 
 def _arguments(arity: int) -> str:

@@ -3,7 +3,9 @@
 The operator proper takes six instructions: a comparison, and a NaN and two zeros to look for. So a
 lane has three accumulators of an instruction or two each: what is best by comparison, which passes
 over NaNs; a NaN, once there was one; and all elements' bits by `and`, or by `or` for a minimum, in
-which the sign of a zero is the one that is wanted.
+which the sign of a zero is the one that is wanted. The bits are kept as floats: gcc 12 takes no
+sums of integers for what is elsewhere (see CCG_SETTLED), so nothing has to be in memory for it, and
+their lanes are joined for a zero only.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from functools import partial
 from ccodegen.loop.builder import Builder, apply, compare, const
 from ccodegen.loop.ir import Buffer, Expr, Load
 from ccodegen.loop.neutral import neutral
-from ccodegen.lower.lanes import Lanes, filled, join_lanes
+from ccodegen.lower.lanes import filled, join_lanes
 from ccodegen.support.element_type import ElementType
 
 _BITS = {ElementType.F32: ElementType.U32, ElementType.F64: ElementType.U64}
@@ -33,7 +35,7 @@ class FloatExtremum:
     operator: str
     best: Buffer
     nan: Buffer
-    bits: Lanes
+    bits: Buffer
 
     @classmethod
     def of(
@@ -43,7 +45,8 @@ class FloatExtremum:
         worst = const(element_type, neutral(operator, element_type))
         best = filled(builder, worst, count)
         nan = filled(builder, const(element_type, 0.0), count)
-        bits = Lanes.of(builder, _OF_BITS[operator], _BITS[element_type], count)
+        no_bits = const(_BITS[element_type], neutral(_OF_BITS[operator], _BITS[element_type]))
+        bits = filled(builder, _reread(no_bits, element_type), count)
         return cls(builder, operator, best, nan, bits)
 
     def take(self, lane: Expr, *values: Expr) -> None:
@@ -57,24 +60,31 @@ class FloatExtremum:
             nan = apply("select", compare("eq", value, value), nan, value)
         self.builder.store(self.best, (lane,), best)
         self.builder.store(self.nan, (lane,), nan)
-        bits = _BITS[self.best.type]
-        self.bits.take(lane, *(apply("bitcast-convert", value, type=bits) for value in named))
+        bits: Expr = Load(self.bits, (lane,))
+        for value in named:
+            bits = self._with_bits(bits, value)
+        self.builder.store(self.bits, (lane,), bits)
 
     def of_lane(self, lane: Expr) -> Expr:
         here = (lane,)
-        return self._extremum(Load(self.best, here), Load(self.nan, here), self.bits.of_lane(lane))
+        return self._extremum(*(Load(b, here) for b in (self.best, self.nan, self.bits)))
 
     def joined(self) -> Expr:
         better = partial(better_number, self.builder, self.operator)
         best = join_lanes(self.builder, self.best, better)
         nan = join_lanes(self.builder, self.nan, partial(apply, "add"))
-        return self._extremum(best, nan, self.bits.joined())
+        bits = join_lanes(self.builder, self.bits, self._with_bits)
+        return self._extremum(best, nan, bits)
+
+    def _with_bits(self, a: Expr, b: Expr) -> Expr:
+        bits = _BITS[a.type]
+        return _reread(apply(_OF_BITS[self.operator], _reread(a, bits), _reread(b, bits)), a.type)
 
     def _extremum(self, best: Expr, nan: Expr, bits: Expr) -> Expr:
         t = best.type
         best, nan = self.builder.let(best, "best"), self.builder.let(nan, "nan")
-        sign = apply("and", bits, const(_BITS[t], 1 << (t.bits - 1)))
-        zero = apply("bitcast-convert", sign, type=t)
+        sign = apply("and", _reread(bits, _BITS[t]), const(_BITS[t], 1 << (t.bits - 1)))
+        zero = _reread(sign, t)
         number = apply("select", compare("eq", best, const(t, 0.0)), zero, best)
         return apply("select", compare("eq", nan, nan), number, nan)
 
@@ -83,3 +93,8 @@ def better_number(builder: Builder, operator: str, a: Expr, b: Expr) -> Expr:
     """One of two floats by comparison, b where none is greater, or smaller."""
     a, b = builder.let(a, "a"), builder.let(b, "b")
     return apply("select", compare("gt" if operator == "maximum" else "lt", a, b), a, b)
+
+
+def _reread(value: Expr, element_type: ElementType) -> Expr:
+    """The same bits as another type."""
+    return apply("bitcast-convert", value, type=element_type)

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import Builder, apply, in_blocks, index, vector_kind
+from ccodegen.loop.builder import (
+    Builder,
+    apply,
+    compare,
+    const,
+    in_blocks,
+    index,
+    vector_kind,
+)
 from ccodegen.loop.ir import Expr, Index, LoopKind
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.elements import Elements, call
@@ -82,31 +90,44 @@ def reduce_in_lanes(
     """Reduces over the same unit-stride elements, with `lanes` accumulators side by side for each.
 
     Lane l takes elements l, l + lanes, … of the last reduced dimension; the lanes are joined as a
-    tree, then with the init value: a fixed order, the same at each run. Where it does not matter
-    that some elements are taken twice, the last turn has as many as the others.
+    tree, then with the init value: a fixed order, the same at each run. The last turn has as many
+    elements as the others: lanes whose element another one had take nothing, or the same once more.
+    (Fewer would be stored for some lanes, and read for all of them before that has come through.)
     """
     builder, first = elements.builder, reductions[0]
     accumulators = [_accumulators(builder, r, lanes) for r in reductions]
     *outer, extent = first.reduced_dimensions
 
-    def accumulate(turns: Index, base: Expr, count: int) -> None:
-        # gcc makes vectors of sums that it has unrolled, and of nothing else.
-        kind = vector_kind(count) if any(map(is_extremum, reductions)) else LoopKind.VECTOR
-        with builder.loop(count, "l", kind) as lane:
+    # gcc makes vectors of sums that it has unrolled, and of nothing else.
+    kind = vector_kind(lanes) if any(map(is_extremum, reductions)) else LoopKind.VECTOR
+
+    def accumulate(turns: Index, base: Expr, _: int, had: int = 0) -> None:
+        with builder.loop(lanes, "l", kind) as lane:
             place = first.input_index(at, (*turns, apply("add", base, lane)))
             values = [elements.value(r.inputs[0], place) for r in reductions]
-            for accumulator, value in zip(accumulators, values, strict=True):
+            for r, accumulator, value in zip(reductions, accumulators, values, strict=True):
+                if had and not takes_twice(r):
+                    value = _from_lane(builder, lane, had, value, _operator(r))
                 accumulator.take(lane, value)
 
-    left = extent % lanes if all(map(takes_twice, reductions)) else 0
+    left = extent % lanes
     with builder.loops(outer, "r") as turns:
         in_blocks(builder, extent - left, lanes, "r", partial(accumulate, turns))
         if left:
-            accumulate(turns, index(extent - lanes), lanes)
+            accumulate(turns, index(extent - lanes), lanes, lanes - left)
     return tuple(
         builder.let(with_initial(elements, r, accumulator.joined()), r.instruction.name)
         for r, accumulator in zip(reductions, accumulators, strict=True)
     )
+
+
+def _from_lane(builder: Builder, lane: Expr, first: int, value: Expr, operator: str) -> Expr:
+    """The value in lanes from the first one on, in others what changes nothing."""
+    nothing = const(value.type, neutral(operator, value.type))
+    number = apply("convert", lane, type=ElementType.S32)  # as loops are cut where an index decides
+    had = compare("lt", number, const(ElementType.S32, first))
+    # Of elements that are read on a condition gcc makes no vectors.
+    return apply("select", had, nothing, builder.let(value, "value"))
 
 
 def reduce_levels(fused: Iterable[Instruction]) -> dict[Instruction, int]:

@@ -28,7 +28,8 @@ from ccodegen.ops.movement import Broadcast
 _LEAST_ELEMENTS = 5  # of a row; shorter ones are written out
 _SHORT = 32
 _MOST_ELEMENTS = 64
-_MOST_OF_ONE = 48  # where one reduce over one operand is all
+_MOST_OF_ONE = 40  # where one reduce over one operand is all
+_MOST_STORED = 24  # and whole rows are stored besides
 _MOST_BYTES = 4096  # of a tile
 _LEAST_LANES = 8
 _LEAST_BLOCKS = 4
@@ -56,16 +57,20 @@ def short_rows_fit(work: Work, found: Sequence[Reduction]) -> bool:
 
 def _is_short(work: Work, found: Sequence[Reduction]) -> bool:
     """Rows of two vectors or more are short only where the largest element is looked for; whole
-    vectors, besides, only where no whole rows are stored."""
+    vectors, besides, only where no whole rows are stored. What is reduced once and then stored is
+    turned twice for little."""
     size = math.prod(found[0].reduced_dimensions)
+    is_one = sum(len(r.inputs) for r in found) == 1
+    only_rows = all(o.shape.dimensions != found[0].dimensions for o in work.job.outputs)
+    if is_one and not only_rows:
+        return _LEAST_ELEMENTS <= size <= _MOST_STORED
     if size < _SHORT:
         return size >= _LEAST_ELEMENTS
-    if size > _MOST_ELEMENTS or not any(map(_looks_for_extremum, found)):
+    most = _MOST_OF_ONE if is_one else _MOST_ELEMENTS
+    if size > most or not any(map(_looks_for_extremum, found)):
         return False
-    if size % work.job.target.machine.vector_elements(found[0].types[0].bytes):
-        return True
-    only_rows = all(o.shape.dimensions != found[0].dimensions for o in work.job.outputs)
-    return only_rows and (size <= _MOST_OF_ONE or sum(len(r.inputs) for r in found) > 1)
+    vector = work.job.target.machine.vector_elements(found[0].types[0].bytes)
+    return only_rows or size % vector != 0
 
 
 def _looks_for_extremum(reduction: Reduction) -> bool:

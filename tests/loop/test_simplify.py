@@ -11,6 +11,7 @@ from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import INDEX, Expr, Var
 from ccodegen.loop.ranges import interval
 from ccodegen.loop.simplify import simplify, simplify_index
+from ccodegen.support.element_type import ElementType
 from tests.loop.expressions import (
     EXTENTS,
     compare,
@@ -122,6 +123,15 @@ def test_a_remainder_is_what_a_condition_says_of_it() -> None:
     row = plus(times(apply("divide", i, index(2)), 6), times(rest, 6))
     chosen = apply("select", compare("lt", rest, index(1)), row, minus(row, index(5)))
     assert spell(simplify(chosen, EXTENTS)) == "select(i % 2 < 1, i / 2 * 6, i / 2 * 6 + 1)"
+
+
+def test_bits_read_back_are_the_value() -> None:
+    x = Var("x", ElementType.F32)
+    bits = apply("bitcast-convert", x, type=ElementType.U32)
+    back = apply("bitcast-convert", bits, type=ElementType.F32)
+    other = apply("bitcast-convert", bits, type=ElementType.S32)
+    assert simplify(back, EXTENTS) is x
+    assert spell(simplify(other, EXTENTS)) == spell(other)
 
 
 def test_unknown_variable_is_kept() -> None:

@@ -7,10 +7,12 @@ import pytest
 
 import ccodegen
 from ccodegen.loop.ir import MOST_UNROLLED, For, Let, LoopKind, Stmt
-from ccodegen.loop.rebuild import statements
+from ccodegen.loop.parts import loads
+from ccodegen.loop.rebuild import expressions, statements
 from ccodegen.target import load
 from tests.three_ways import check
 
+IN_VECTORS = (LoopKind.VECTOR, LoopKind.LANES)
 NEUTRAL = {"add": "0", "maximum": "-inf", "multiply": "1", "minimum": "inf"}
 
 
@@ -73,6 +75,23 @@ def test_extrema_have_lanes_that_gcc_does_not_unroll(columns: int, t: str) -> No
     takers = [loop for loop in loops if any(takes_a_value(s) for s in loop.body)]
     assert takers
     assert all(s.kind is LoopKind.LANES or s.extent > MOST_UNROLLED for s in takers)
+
+
+@pytest.mark.parametrize("operators", [("add",), ("multiply",), ("add", "maximum")])
+@pytest.mark.parametrize("t", ["f32", "f64", "s32"])
+@pytest.mark.parametrize("columns", [65, 100, 127])
+def test_the_end_of_a_row_has_whole_lanes(columns: int, t: str, operators: tuple[str, ...]) -> None:
+    """What is stored for some lanes is waited for when all are read."""
+    x = np.random.default_rng(4).integers(-2, 3, (4, columns))
+    x = x.astype(np.int32 if t == "s32" else t.replace("f", "float"))
+    if t != "s32":
+        x[1], x[2, -33], x[3, -34] = -0.0, np.inf, np.nan  # elements that the last turn reads again
+    built = check(program(t, f"4,{columns}", "4", "1", *operators), x, target=load("host"))
+    (kernel,) = built.program.kernels
+    loops = [s for s in statements(kernel.body) if isinstance(s, For) and s.kind in IN_VECTORS]
+    takers = [s for s in loops if any(x.buffer.name == "x" for x in loads(*expressions((s,))))]
+    assert takers
+    assert len({loop.extent for loop in takers}) == 1
 
 
 def takes_a_value(statement: Stmt) -> bool:
