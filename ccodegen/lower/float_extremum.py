@@ -3,9 +3,9 @@
 The operator proper takes six instructions: a comparison, and a NaN and two zeros to look for. So a
 lane has three accumulators of an instruction or two each: what is best by comparison, which passes
 over NaNs; a NaN, once there was one; and all elements' bits by `and`, or by `or` for a minimum, in
-which the sign of a zero is the one that is wanted. The bits are kept as floats: gcc 12 takes no
-sums of integers for what is elsewhere (see CCG_SETTLED), so nothing has to be in memory for it, and
-their lanes are joined for a zero only.
+which the sign of a zero is the one that is wanted. The bits are kept as floats: accumulators of
+integers have to be in memory for gcc 12 (see CCG_SETTLED); of what stays in registers it joins the
+lanes only where a zero is the largest.
 """
 
 from __future__ import annotations
