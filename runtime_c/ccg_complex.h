@@ -16,9 +16,6 @@
        CCG_HUGE, CCG_TINY  above and below these squares are not safe
        CCG_SCALE_DOWN, CCG_SCALE_UP    factors that, taken twice, make them so
        CCG_END             infinity
-
-   and the bodies in turn:
-
        CCG_F(name)         ccg_<name>_<type>: the name of a function of this type
        CCG_REAL(name)      that of the component's type */
 #ifndef CCG_COMPLEX_H

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import (
-    Builder,
-    apply,
-    compare,
-    const,
-    in_blocks,
-    index,
-    vector_kind,
-)
+from ccodegen.loop.builder import Builder, apply, compare, const, index, vector_kind
 from ccodegen.loop.ir import Expr, Index, LoopKind
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.elements import Elements, call
@@ -24,6 +15,7 @@ from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.lanes import Lanes
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import operator_name
+from ccodegen.ops.index import times
 from ccodegen.ops.reduce import Reduce
 from ccodegen.support.element_type import ElementType
 
@@ -101,7 +93,7 @@ def reduce_in_lanes(
     # gcc makes vectors of sums that it has unrolled, and of nothing else.
     kind = vector_kind(lanes) if any(map(is_extremum, reductions)) else LoopKind.VECTOR
 
-    def accumulate(turns: Index, base: Expr, _: int, had: int = 0) -> None:
+    def accumulate(turns: Index, base: Expr, had: int = 0) -> None:
         with builder.loop(lanes, "l", kind) as lane:
             place = first.input_index(at, (*turns, apply("add", base, lane)))
             values = [elements.value(r.inputs[0], place) for r in reductions]
@@ -112,9 +104,10 @@ def reduce_in_lanes(
 
     left = extent % lanes
     with builder.loops(outer, "r") as turns:
-        in_blocks(builder, extent - left, lanes, "r", partial(accumulate, turns))
+        with builder.loop(extent // lanes, "r") as turn:
+            accumulate(turns, times(turn, lanes))
         if left:
-            accumulate(turns, index(extent - lanes), lanes, lanes - left)
+            accumulate(turns, index(extent - lanes), lanes - left)
     return tuple(
         builder.let(with_initial(elements, r, accumulator.joined()), r.instruction.name)
         for r, accumulator in zip(reductions, accumulators, strict=True)

@@ -28,14 +28,7 @@ from ccodegen.support.runtime_c import header_dir
 Value: TypeAlias = Any
 Type: TypeAlias = Any  # np.dtype, or the name of a struct type
 
-HEADERS = (
-    "ccg_scalar.h",
-    "ccg_math_f32.h",
-    "ccg_math_f64.h",
-    "ccg_complex.h",
-    "ccg_math_c64.h",
-    "ccg_math_c128.h",
-)
+HEADERS = ("ccg_scalar.h", "ccg_math_c64.h", "ccg_math_c128.h")
 BLOCK = 1 << 15  # elements computed at a time, so that intermediate values stay in cache
 
 _COMPARISONS: dict[str, Callable[..., Value]] = {
