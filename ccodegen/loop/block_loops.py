@@ -10,15 +10,16 @@ places' upper bits down. Elsewhere blocks pay where the cache does not keep the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.builder import vector_kind
+from ccodegen.loop.builder import apply, index, vector_kind
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
     INDEX,
     Alloc,
+    Apply,
     Buffer,
     Const,
     Expr,
@@ -67,26 +68,27 @@ def _blocked(statement: Stmt, fresh: Callable[[str], str], vector_bytes: int) ->
 
 @dataclass(frozen=True)
 class _Nest:
-    """Independent loops around straight code, the outermost first, and their extents."""
+    """Independent loops around straight code: the outer ones, the outermost first, and their
+    extents; the innermost one and its own, which may be an expression."""
 
-    loops: tuple[tuple[Var, int], ...]
+    outer: dict[Var, int]
+    inner: Var
+    extent: int | Expr
     body: Body
-
-    @property
-    def inner(self) -> Var:
-        return self.loops[-1][0]
 
 
 def _nest(loop: For) -> _Nest | None:
-    loops: list[tuple[Var, int]] = []
-    body: Body = (loop,)
-    while len(body) == 1 and isinstance(inner := body[0], For):
-        if inner.kind is LoopKind.SERIAL or not isinstance(inner.extent, int):
+    outer: dict[Var, int] = {}
+    inner = loop
+    while inner.kind is not LoopKind.SERIAL:
+        if len(inner.body) != 1 or not isinstance(following := inner.body[0], For):
+            is_straight = all(isinstance(s, Let | Store | Note) for s in inner.body)
+            return _Nest(outer, inner.var, inner.extent, inner.body) if is_straight else None
+        if not isinstance(inner.extent, int):
             return None
-        loops.append((inner.var, inner.extent))
-        body = inner.body
-    is_straight = all(isinstance(s, Let | Store | Note) for s in body)
-    return _Nest(tuple(loops), body) if is_straight else None
+        outer[inner.var] = inner.extent
+        inner = following
+    return None
 
 
 def _turned(nest: _Nest, vector_bytes: int) -> tuple[Var, list[Load]] | None:
@@ -95,12 +97,13 @@ def _turned(nest: _Nest, vector_bytes: int) -> tuple[Var, list[Load]] | None:
     stores = [s for s in nest.body if isinstance(s, Store)]
     if any(_step(s.indices, nest.inner) != 1 for s in stores):
         return None
+    if not isinstance(nest.extent, int) and not nest.outer.keys().isdisjoint(parts(nest.extent)):
+        return None
     written = written_buffers(nest.body)
-    extents = dict(nest.loops[:-1])
     found: dict[Load, Var] = {}
     for load in dict.fromkeys(_loads(nest.body)):
         size = _block_size(load.buffer)
-        along = [v for v in extents if _step(load.indices, v) == 1 and extents[v] >= size]
+        along = [v for v, n in nest.outer.items() if _step(load.indices, v) == 1 and n >= size]
         pays = _is_shuffled(load.buffer, vector_bytes) or _reads_lines_again(nest, load)
         if along and _skips_lines(nest, load) and pays and load.buffer not in written:
             found[load] = along[0]
@@ -116,14 +119,23 @@ def _is_shuffled(buffer: Buffer, vector_bytes: int) -> bool:
 
 def _skips_lines(nest: _Nest, load: Load) -> bool:
     """Whether the innermost loop reads another line each time, a whole block of them."""
-    _, extent = nest.loops[-1]
-    return _bytes_apart(nest, load) >= _LINE and extent >= _block_size(load.buffer)
+    return _bytes_apart(nest, load) >= _LINE and _most(nest.extent) >= _block_size(load.buffer)
 
 
 def _reads_lines_again(nest: _Nest, load: Load) -> bool:
     """Whether the innermost loop reads more lines than a cache keeps for the loops around it."""
-    _, extent = nest.loops[-1]
-    return extent > (_RESIDENT // 8 if _bytes_apart(nest, load) % _COLLIDING == 0 else _RESIDENT)
+    resident = _RESIDENT // 8 if _bytes_apart(nest, load) % _COLLIDING == 0 else _RESIDENT
+    return _most(nest.extent) > resident
+
+
+def _most(extent: int | Expr) -> int:
+    """Turns of a loop; 0 where that is not known."""
+    match extent:
+        case int():
+            return extent
+        case Apply("minimum", arguments):
+            return max((int(a.value) for a in arguments if isinstance(a, Const)), default=0)
+    return 0
 
 
 def _bytes_apart(nest: _Nest, load: Load) -> int:
@@ -168,40 +180,47 @@ class _Blocks:
 
     def statements(self) -> Body:
         """The blocks, and behind them what is left along both dimensions."""
-        extents = dict(self.nest.loops)
-        inner, extent = self.nest.loops[-1]
-        whole, rest = divmod(extent, self.size)
-        result = [self._around(self._blocks(extents[self.across] // self.size, whole))]
-        if rest:
-            result.append(self._part({inner: (extent - rest, rest)}))
-        left = extents[self.across] % self.size
+        inner, rows = self.nest.inner, self.nest.outer[self.across]
+        columns, rest = self._cut(self.nest.extent)
+        whole = affine(columns).scaled(self.size).expr
+        result = [self._around(self._blocks(rows // self.size, columns))]
+        if rest != index(0):
+            result.append(self._part({inner: (whole, rest)}))
+        left = rows % self.size
         if left:
-            start = extents[self.across] - left
-            result.append(self._part({self.across: (start, left), inner: (0, extent - rest)}))
+            part = {self.across: (index(rows - left), index(left)), inner: (index(0), whole)}
+            result.append(self._part(part))
         return tuple(result)
 
-    def _part(self, ranges: dict[Var, tuple[int, int]]) -> Stmt:
+    def _cut(self, extent: int | Expr) -> tuple[Expr, Expr]:
+        """How many whole blocks there are, and how many turns are left over."""
+        size = index(self.size)
+        if isinstance(extent, int):
+            return index(extent // self.size), index(extent % self.size)
+        return apply("divide", extent, size), apply("remainder", extent, size)
+
+    def _part(self, ranges: Mapping[Var, tuple[Expr, Expr]]) -> Stmt:
         """The nest as it was over a part of some loops: first turn and number of turns."""
-        starts = {v: start for v, (start, _) in ranges.items()}
-        names = {v: Var(self.fresh(stem(v.name))) for v, _ in self.nest.loops}
+        extents = {**self.nest.outer, self.nest.inner: self.nest.extent}
+        names = {v: Var(self.fresh(stem(v.name))) for v in extents}
         values: dict[Var, Expr] = {
-            v: (affine(name) + affine(Const(INDEX, starts.get(v, 0)))).expr
+            v: (affine(name) + affine(ranges[v][0])).expr if v in ranges else name
             for v, name in names.items()
         }
         body = renamed(self.nest.body, self.fresh, values)
-        for v, extent in reversed(self.nest.loops):
+        for v, extent in reversed(extents.items()):
             turns = ranges[v][1] if v in ranges else extent
             body = (For(names[v], turns, body, LoopKind.PARALLEL),)
         return body[0]
 
     def _around(self, body: Body) -> Stmt:
         """The loops that are not blocked."""
-        for v, extent in reversed(self.nest.loops):
-            if v not in (self.across, self.nest.inner):
+        for v, extent in reversed(self.nest.outer.items()):
+            if v is not self.across:
                 body = (For(v, extent, body, LoopKind.PARALLEL),)
         return body[0]
 
-    def _blocks(self, rows: int, columns: int) -> Body:
+    def _blocks(self, rows: int, columns: Expr) -> Body:
         """All whole blocks: the local buffers are filled in the order of the memory that is read,
         then the body runs in the order of the memory that is written."""
         inner = self.nest.inner

@@ -14,11 +14,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeAlias
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.builder import apply, const, in_blocks, index
+from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.chunks import remaining
@@ -32,7 +31,6 @@ from ccodegen.support.element_type import ElementType
 _ZERO = index(0)
 _CACHE_LINE = 64  # bytes
 _COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places of 32 KB
-_FEW_PLACES = 2048  # bytes: on a sixteenth
 
 
 @dataclass(frozen=True)
@@ -101,58 +99,29 @@ class Packer:
     def right(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
         """Packs the panel of this number into one of `places` places; its element (k, j) is
         rhs(k, number * columns + j), zero beyond the last column."""
-        step, size = self._columns * self._group, self.depth * self._columns
+        width, group, shape = self._columns, self._group, self._product.shape
+        step, size, builder = width * group, self.depth * width, self._builder
         self._right = self._right or self._scratch(self._tile.right, places * size)
-        offset, shape = times(place, size), self._product.shape
+        panels, offset = self._right, times(place, size)
+        inside = remaining(self._product.work, self._n, times(number, width), width)
 
         def fill(turn: Expr, depths: Sequence[Index]) -> None:
             start = plus(offset, times(turn, step))
-            self._fill_group(batch, number, start, depths)
+            self._fill_group(batch, (number, inside), start, depths)
 
-        if self._group == 1 and self._columns_collide(batch):
-            self._turn(batch, number, self._right, offset)
-        elif self._group == 1:
-            with self._builder.loops(shape.depth, "k") as depth:
+        if group == 1:
+            with builder.loops(shape.depth, "k", LoopKind.PARALLEL) as depth:
                 fill(linearize(depth, shape.depth), [depth])
         else:
-            whole, part = divmod(self._k, self._group)
-            with self._builder.loop(whole, "k") as turn:
-                fill(turn, self._depths(turn, self._group))
+            whole, part = divmod(self._k, group)
+            with builder.loop(whole, "k") as turn:
+                fill(turn, self._depths(turn, group))
             if part:
                 fill(index(whole), self._depths(index(whole), part))
-        return Panel(self._right, offset, step, 1)
-
-    def _columns_collide(self, batch: Index) -> bool:
-        """Whether columns of the right matrix lie along the depth, and so far apart that those of a
-        panel share few places in a first-level cache."""
-        *outer, last = self._product.shape.depth
-        builder, zeros = self._builder, [index(0) for _ in outer]
-        with builder.block(), builder.loop(last, "k") as k, builder.loop(self._n, "j") as j:
-            value = self._product.rhs(batch, (*zeros, k), self.column(j))
-            step = stride_along(value, j) or 1
-            return stride_along(value, k) == 1 and self._collides(step, _FEW_PLACES)
-
-    def _turn(self, batch: Index, number: Expr, panels: Buffer, offset: Expr) -> None:
-        """Packs columns that collide: a cache line of each at a time."""
-        width, builder, shape = self._columns, self._builder, self._product.shape
-        inside = remaining(self._product.work, self._n, times(number, width), width)
-        *outer, last = shape.depth
-        line = _CACHE_LINE // self._tile.right.bytes
-
-        def store(k: Expr, j: Expr, value: Expr) -> None:
-            builder.store(panels, (plus(offset, plus(times(k, width), j)),), value)
-
-        def copy(before: Index, first: Expr, count: int) -> None:
-            with builder.loop(inside, "j") as j, builder.loop(count, "k") as k:
-                depth = (*before, plus(first, k))
-                column = self.column(plus(times(number, width), j))
-                value = self._product.rhs(batch, depth, column)
-                store(linearize(depth, shape.depth), j, value)
-
-        with builder.loops(outer, "k") as before:
-            in_blocks(builder, last, min(line, last), "k", partial(copy, before))
-        with builder.loop(self._k, "k") as k, self._missing(inside, width) as j:
-            store(k, j, const(self._tile.right, 0))
+        zero, turns = const(self._tile.right, 0), self.depth // group
+        with builder.loop(turns, "k") as turn, self._missing(times(inside, group), step) as j:
+            builder.store(panels, (plus(plus(offset, times(turn, step)), j),), zero)
+        return Panel(panels, offset, step, 1)
 
     def _depths(self, turn: Expr, count: int) -> list[Index]:
         """The first `count` of a group."""
@@ -160,21 +129,19 @@ class Packer:
         return [self._depth(plus(first, index(n))) for n in range(count)]
 
     def _fill_group(
-        self, batch: Index, number: Expr, start: Expr, depths: Sequence[Index]
+        self, batch: Index, panel: tuple[Expr, Expr], start: Expr, depths: Sequence[Index]
     ) -> None:
-        """Packs of every column in the panel the elements at these depths, zeros behind them."""
+        """Packs of every column in the panel of this number, with so many of them, the elements at
+        these depths, zeros behind them."""
         assert self._right is not None
-        width, group, zero = self._columns, self._group, const(self._tile.right, 0)
-        inside = remaining(self._product.work, self._n, times(number, width), width)
+        (number, inside), group = panel, self._group
         with self._builder.loop(inside, "j", LoopKind.VECTOR) as j:
-            column = self.column(plus(times(number, width), j))
+            column = self.column(plus(times(number, self._columns), j))
             values = [self._product.rhs(batch, depth, column) for depth in depths]
-            values += [zero] * (group - len(values))
+            values += [const(self._tile.right, 0)] * (group - len(values))
             for n, value in enumerate(values):
                 at = plus(plus(start, times(j, group)), index(n))
                 self._builder.store(self._right, (at,), value)
-        with self._missing(times(inside, group), width * group) as j:
-            self._builder.store(self._right, (plus(start, j),), zero)
 
     def all(self, pack: Pack, batch: Index, count: int) -> Panels:
         """Packs as many panels, each at the place of its number."""
@@ -333,9 +300,9 @@ class Packer:
         with builder.block(), builder.loop(self._m, "i") as i:
             return stride_along(self._product.lhs(batch, self.row(i), zeros), i) == 1
 
-    def _collides(self, step: int, places: int = _COLLIDING) -> bool:
+    def _collides(self, step: int) -> bool:
         """Whether rows that far apart share few places in a first-level cache."""
-        return step * self._tile.left.bytes % places == 0
+        return step * self._tile.left.bytes % _COLLIDING == 0
 
     def _scratch(self, element_type: ElementType, size: int) -> Buffer:
         return self._product.work.new_scratch(element_type, (size,))

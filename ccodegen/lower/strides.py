@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.ir import Apply, Buffer, Expr, Load
@@ -18,10 +18,11 @@ def stride_along(value: Expr, variable: Expr) -> int | None:
     """
     match value:
         case Load():
-            position = affine(position_of(value))
-            if variable in parts(*(t for t in position.terms if t != variable)):
+            own, terms = affine(variable).terms, affine(position_of(value)).terms
+            if own.keys() & parts(*(term for term in terms if term not in own)):
                 return None
-            return abs(position.terms.get(variable, 0))
+            step = _step(terms, variable)
+            return step if step is None else abs(step)
         case Apply(_, arguments, _):
             strides = [stride_along(a, variable) for a in arguments]
             known = [s for s in strides if s is not None]
@@ -38,10 +39,20 @@ def steps_along(
     if not isinstance(value, Load):
         return None
     (place,) = builder.simplify((position_of(value),))
-    steps = affine(place).terms
-    if not steps.keys() <= {*at, *known}:
+    terms = affine(place).terms
+    if not terms.keys() <= {term for index in (*at, *known) for term in affine(index).terms}:
         return None
-    return value.buffer, tuple(steps.get(n, 0) for n in at)
+    steps = [step for index in at if (step := _step(terms, index)) is not None]
+    return (value.buffer, tuple(steps)) if len(steps) == len(at) else None
+
+
+def _step(terms: Mapping[Expr, int], variable: Expr) -> int | None:
+    """By how much the sum of the terms grows where a loop's variable does by one; None where the
+    loops that it has been cut into take different steps."""
+    steps = {divmod(terms.get(part, 0), count) for part, count in affine(variable).terms.items()}
+    if len(steps) > 1 or any(rest for _, rest in steps):
+        return None
+    return next((step for step, _ in steps), 0)
 
 
 def position_of(element: Expr) -> Expr:

@@ -57,6 +57,18 @@ def test_lines_that_the_cache_keeps_are_turned_where_that_takes_shuffles() -> No
     assert not blocks(transposed("f64", (100, 16), (1, 0)))
 
 
+@pytest.mark.parametrize("sizes", [(32, 64, 197), (40, 67, 1000), (64, 512, 512), (17, 33, 45)])
+@pytest.mark.parametrize("type", ["f32", "f16", "s32"])
+def test_panels_of_columns_along_the_depth(sizes: tuple[int, int, int], type: str) -> None:
+    """The last panel of most has fewer columns, which only its number tells."""
+    m, k, n = sizes
+    assert blocks(
+        f"""ENTRY e {{ x = {type}[{m},{k}] parameter(0)  y = {type}[{n},{k}] parameter(1)
+  ROOT d = {type}[{m},{n}] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}} }}""",
+        "host",
+    )
+
+
 def test_not_without_vectors() -> None:
     """Nor caches."""
     assert not blocks(transposed("f32", (160, 32), (1, 0)), "cortex-m4")

@@ -26,6 +26,19 @@ def test_sizes(sizes: tuple[int, int, int], types: str) -> None:
     assert function.startswith("ccg_rows_")
 
 
+def test_lines_that_are_reshaped() -> None:
+    """As after rotary embeddings, which put pairs side by side."""
+    (function,) = functions(
+        check(
+            module_of("""ENTRY e { x = f32[6,1,32,2] parameter(0)  y = f32[2,70,64] parameter(1)
+  q = f32[2,3,64] reshape(x)
+  ROOT d = f32[2,3,70] dot(q, y), lhs_batch_dims={0}, rhs_batch_dims={0},
+    lhs_contracting_dims={2}, rhs_contracting_dims={2} }""")
+        )
+    )
+    assert function.startswith("ccg_rows_")
+
+
 @pytest.mark.parametrize(("types", "used"), [("f32 f32 f32", False), ("u8 s8 s32", True)])
 def test_strict_mode_keeps_the_order_of_floats(types: str, used: bool) -> None:
     built = check(module_of(dense(2, 70, 9, "nk", types)), strict=True)
