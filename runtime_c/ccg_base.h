@@ -149,17 +149,25 @@ CCG_INLINE double ccg_f64_bits(uint64_t bits)
     return x;
 }
 
+/* a*b + c, rounded once, where the machine has an instruction for it. */
+#if (defined(__FMA__) || defined(__ARM_FEATURE_FMA)) && !defined(CCG_PLAIN)
+#define CCG_FUSED_F32(a, b, c) __builtin_fmaf(a, b, c)
+#endif
+#if (defined(__FMA__) || (defined(__ARM_FEATURE_FMA) && defined(__aarch64__))) \
+    && !defined(CCG_PLAIN)
+#define CCG_FUSED_F64(a, b, c) __builtin_fma(a, b, c)
+#endif
+
 /* a*b + c: rounded once where the machine has FMA and the mode is not strict, else twice. */
-#if (defined(__FMA__) || defined(__ARM_FEATURE_FMA)) && !defined(CCG_STRICT) && !defined(CCG_PLAIN)
+#if defined(CCG_FUSED_F32) && !defined(CCG_STRICT)
 #define CCG_HAS_FMA_F32 1
-#define CCG_FMA_F32(a, b, c) __builtin_fmaf(a, b, c)
+#define CCG_FMA_F32(a, b, c) CCG_FUSED_F32(a, b, c)
 #else
 #define CCG_FMA_F32(a, b, c) ((a) * (b) + (c))
 #endif
-#if (defined(__FMA__) || (defined(__ARM_FEATURE_FMA) && defined(__aarch64__))) \
-    && !defined(CCG_STRICT) && !defined(CCG_PLAIN)
+#if defined(CCG_FUSED_F64) && !defined(CCG_STRICT)
 #define CCG_HAS_FMA_F64 1
-#define CCG_FMA_F64(a, b, c) __builtin_fma(a, b, c)
+#define CCG_FMA_F64(a, b, c) CCG_FUSED_F64(a, b, c)
 #else
 #define CCG_FMA_F64(a, b, c) ((a) * (b) + (c))
 #endif

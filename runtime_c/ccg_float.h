@@ -14,7 +14,8 @@
 #define CCG_NAN_F64 ccg_f64_bits((uint64_t)0xfff << 51)
 
 /* CCG_T: the float type. CCG_U, CCG_I: unsigned and signed integers of its width. CCG_DIGITS: bits
-   of mantissa stored. CCG_BIAS: of the exponent. CCG_LIBM(f): f of <math.h> for it. */
+   of mantissa stored. CCG_BIAS: of the exponent. CCG_LIBM(f): f of <math.h> for it. CCG_FUSED(a, b,
+   c): a*b + c, rounded once, where that is fast. */
 #define CCG_F(name) CCG_PASTE(CCG_PASTE(ccg_, name), CCG_PASTE(_, CCG_S))
 #define CCG_BITS(x) CCG_PASTE(ccg_bits_, CCG_S)(x)
 #define CCG_FROM_BITS(x) CCG_PASTE(CCG_PASTE(ccg_, CCG_S), _bits)(x)
@@ -27,6 +28,9 @@
 #define CCG_I int32_t
 #define CCG_DIGITS 23
 #define CCG_BIAS 127
+#ifdef CCG_FUSED_F32
+#define CCG_FUSED CCG_FUSED_F32
+#endif
 #define CCG_LIBM(name) CCG_MATH(name##f)
 #include "ccg_float.inc"
 
@@ -36,6 +40,9 @@
 #define CCG_I int64_t
 #define CCG_DIGITS 52
 #define CCG_BIAS 1023
+#ifdef CCG_FUSED_F64
+#define CCG_FUSED CCG_FUSED_F64
+#endif
 #define CCG_LIBM(name) CCG_MATH(name)
 #include "ccg_float.inc"
 

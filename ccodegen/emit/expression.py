@@ -15,6 +15,12 @@ from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Space, Var
 from ccodegen.support.element_type import ElementType
 
+# What they give has no more digits than what they are given: an f32 that need not be rounded.
+_EXACT = frozenset(
+    "abs ceil clamp floor maximum minimum negate remainder round-nearest-afz round-nearest-even "
+    "sign".split()
+)
+
 
 @dataclass(frozen=True)
 class ExpressionPrinter:
@@ -79,13 +85,14 @@ class ExpressionPrinter:
 
 def _as_f32(expr: Expr, text: str) -> str:
     """A float that C lacks in f32, where that is not the call that makes one of its bits: a number,
-    or an f32 that is rounded. Else nothing."""
+    or an f32 that is rounded, if it need be. Else nothing."""
     if isinstance(expr, Const):
         number = literal(ElementType.F32, float(expr.value))
         return f"({number})" if number.startswith("-") else number
     rounding = f"ccg_{expr.type.text}_from_f32"
     if expr.type in (ElementType.F16, ElementType.BF16) and is_call(text, rounding):
-        return f"ccg_nearest_{expr.type.text}{text.removeprefix(rounding)}"
+        is_exact = isinstance(expr, Apply) and expr.operator in _EXACT
+        return ("" if is_exact else f"ccg_nearest_{expr.type.text}") + text.removeprefix(rounding)
     return ""
 
 
