@@ -16,10 +16,8 @@ from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Spa
 from ccodegen.support.element_type import ElementType
 
 # What they give has no more digits than what they are given: an f32 that need not be rounded.
-_EXACT = frozenset(
-    "abs ceil clamp floor maximum minimum negate remainder round-nearest-afz round-nearest-even "
-    "sign".split()
-)
+_CHOICES = {"abs", "clamp", "maximum", "minimum", "negate", "remainder", "sign"}
+_EXACT = _CHOICES | {"ceil", "floor", "round-nearest-afz", "round-nearest-even"}
 
 
 @dataclass(frozen=True)

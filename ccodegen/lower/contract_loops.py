@@ -26,6 +26,7 @@ _VECTORS_PER_WIDE_BLOCK = 60
 _VECTORS_OF_SUMS = 180
 _TURNS_TOGETHER = 4
 ROWS_TOGETHER = 8
+_LEAST_EVEN_ROWS = 5  # so many at a time are hardly slower, and need no code for a rest
 _LEAST_VECTORS_TO_SHARE = 2
 _VECTORS_OF_LANES = 4
 _SHORT_DEPTH = 16
@@ -64,8 +65,9 @@ def _rows_together(product: Product) -> int:
     if not shares_columns(product):
         return 1
     rows = (product.shape.rows or (1,))[-1]
+    even = [n for n in range(_LEAST_EVEN_ROWS, ROWS_TOGETHER + 1) if rows % n == 0]
     turns = max(1, -(-rows // ROWS_TOGETHER))
-    return max(1, -(-rows // turns))
+    return even[-1] if even else max(1, -(-rows // turns))
 
 
 def _add_rows(product: Product, batch: Index, rows: list[Index]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.ir import Load
 from ccodegen.lower.contract_loops import (
     ROWS_TOGETHER,
     batch_is_contiguous,
@@ -37,6 +38,7 @@ HEROES = ("dot", "convolution")
 
 _LEAST_DEPTH_FOR_LANES = 8
 _LEAST_COLUMNS = 4
+_MOST_ROWS_IN_PLACE = 24  # of floats, that share what is read some at a time
 
 
 def contract_plan(work: Work, hero: Instruction) -> None:
@@ -85,15 +87,32 @@ def _tell(product: Product, form: str, why: str) -> None:
 
 def _pays_in_tiles(product: Product, tile: RegisterTile) -> bool:
     """Whether the right matrix lies in panels, or to pack it takes no longer than to read it where
-    it lies: it does for so few rows that all share what is read."""
+    it lies: it does for so few rows that share what is read."""
     rows = product.shape.sizes[0]
-    if rows > ROWS_TOGETHER or right_lies_in_panels(product, tile):
+    if right_lies_in_panels(product, tile):
         return True
     if rows < LEAST_ROWS_TO_PACK_FOR:
         return False
     widened = _widened(product.work, product.hero)
+    if rows > (_MOST_ROWS_IN_PLACE if _is_plain(widened) else ROWS_TOGETHER):
+        return True
     shared = _loops(widened) is contract_in_columns and shares_columns(widened)
     return tile.group > 1 or not shared
+
+
+def _is_plain(product: Product) -> bool:
+    """Whether both matrices are floats that are read as they lie in memory: what is computed of an
+    element is computed anew for all that need it."""
+    shape, builder = product.shape, product.work.builder
+    with (
+        builder.block(),
+        builder.loops(shape.batch, "b") as batch,
+        builder.loops(shape.rows, "row") as row,
+        builder.loops(shape.depth, "k") as depth,
+        builder.loops(shape.columns, "col") as column,
+    ):
+        elements = product.lhs(batch, row, depth), product.rhs(batch, depth, column)
+        return product.type.is_float and all(isinstance(element, Load) for element in elements)
 
 
 def _loops(product: Product) -> Callable[[Product], None]:

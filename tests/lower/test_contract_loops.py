@@ -25,9 +25,19 @@ def test_nothing(sizes: tuple[int, int, int]) -> None:
         check(module_of(dense(*sizes, order)))
 
 
-@pytest.mark.parametrize(("rows", "few"), [(8, True), (9, False)])
-def test_many_rows_are_worth_packing_for(rows: int, few: bool) -> None:
-    assert bool(functions(check(module_of(dense(rows, 61, 67, "kn"))))) is not few
+@pytest.mark.parametrize(
+    ("types", "most"), [("f32 f32 f32", 24), ("bf16 bf16 f32", 8), ("s32 s32 s32", 8)]
+)
+def test_many_rows_are_worth_packing_for(types: str, most: int) -> None:
+    """More of what need not be converted, as each row reads all elements anew."""
+    for rows in most, most + 1:
+        built = check(module_of(dense(rows, 61, 67, "kn", types)))
+        assert bool(functions(built)) is (rows > most)
+
+
+@pytest.mark.parametrize("rows", [9, 11, 12, 14, 15, 17, 20, 23, 24])
+def test_rows_some_at_a_time(rows: int) -> None:
+    assert not functions(check(module_of(dense(rows, 19, 45, "kn"))))
 
 
 def test_weights_are_packed_for_few_rows_too() -> None:

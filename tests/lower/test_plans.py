@@ -172,7 +172,7 @@ KERNELS = {
       s = f32[4,9] sort(n), dimensions={1}, to_apply=less  ROOT r = f32[4,9] negate(s)""",
     "running sum": """x = f32[40] parameter(0)  z = f32[] constant(0)
       ROOT r = f32[40] reduce-window(x, z), window={size=40 pad=39_0}, to_apply=add""",
-    "tiles": dense(17, 32, 40, "kn"),
+    "tiles": dense(27, 32, 40, "kn"),
     "tiles over what is packed": dense(40, 24, 17, "nk"),
     "tiles over reversed rows": """x = f32[40,32] parameter(0)  w = f32[32,24] parameter(1)
       r = f32[40,32] reverse(x), dimensions={0}
