@@ -26,14 +26,14 @@ def unroll_rows(body: Body, fresh: Callable[[str], str]) -> Body:
     it. `fresh` gives names that the kernel does not have yet, after a hint."""
 
     def unrolled(statement: Stmt) -> Stmt:
-        if not isinstance(statement, For) or not _has_short_rows(statement):
+        if not isinstance(statement, For) or not has_short_rows(statement):
             return statement
         return unrolled_inside(statement, LoopKind.VECTOR, fresh)
 
     return rebuild(body, keep_expr, unrolled)
 
 
-def _has_short_rows(loop: For) -> bool:
+def has_short_rows(loop: For) -> bool:
     """Whether its turns are independent, and rows lie one behind the other, at places that are not
     looked up: elements in a vector of several rows would each be."""
     many = isinstance(loop.extent, int) and loop.extent >= _LEAST_ROWS

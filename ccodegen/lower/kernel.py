@@ -18,6 +18,7 @@ from ccodegen.loop.name_arms import name_arms
 from ccodegen.loop.name_conditions import name_conditions
 from ccodegen.loop.name_values import name_values
 from ccodegen.loop.overlap_tails import overlap_tails
+from ccodegen.loop.pack_rows import pack_rows
 from ccodegen.loop.pair_turns import pair_turns
 from ccodegen.loop.rebuild import expressions, used_buffers
 from ccodegen.loop.simplify_body import simplify_body
@@ -66,6 +67,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
         body = simplify_body(block_loops(body, fresh, machine.vector_bytes))
     body = mark_loops(body)
     if machine.has_vectors:
+        body = pack_rows(body, fresh, machine.vector_elements(4))
         body = overlap_tails(body, fresh, machine.vector_bytes)
         body = name_arms(name_conditions(body, fresh), fresh)
         body = pair_turns(body, fresh)
