@@ -15,9 +15,11 @@ from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Space, Var
 from ccodegen.support.element_type import ElementType
 
-# What they give has no more digits than what they are given: an f32 that need not be rounded.
-_CHOICES = {"abs", "clamp", "maximum", "minimum", "negate", "remainder", "sign"}
-_EXACT = _CHOICES | {"ceil", "floor", "round-nearest-afz", "round-nearest-even"}
+# They give no more digits than they are given: an f32 that need not be rounded.
+_EXACT = {
+    *("abs", "clamp", "maximum", "minimum", "negate", "remainder", "sign"),
+    *("ceil", "floor", "round-nearest-afz", "round-nearest-even"),
+}
 
 
 @dataclass(frozen=True)

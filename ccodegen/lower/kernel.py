@@ -57,14 +57,15 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     work, buffers, kernel = _flat_kernel(name, job, origin)
     scratch = tuple(b for b in work.scratch if b in buffers)
     tables = tuple(t for t in work.tables if t.buffer in buffers)
-    fresh, machine = work.builder.fresh, job.target.machine
+    fresh, machine, flat = work.builder.fresh, job.target.machine, kernel.body
     if _pays_to_cut(job):
         body = cut_loops(kernel.body, fresh, machine.vector_elements(1))
         body = unroll_folds(remove_dead(name_values(body)), fresh)
         kernel = Kernel(name, kernel.buffers, body, origin)
     body = join_loops(kernel).body
     if machine.has_vectors:
-        body = simplify_body(block_loops(body, fresh, machine.vector_bytes))
+        body = block_loops(body, fresh, machine.vector_bytes)
+        body = body if body == flat else simplify_body(body)
     body = mark_loops(body)
     if machine.has_vectors:
         body = pack_rows(body, fresh, machine.vector_elements(4))
