@@ -129,12 +129,12 @@ def _reads_lines_again(nest: _Nest, load: Load) -> bool:
 
 
 def _most(extent: int | Expr) -> int:
-    """Turns of a loop; 0 where that is not known."""
+    """The most turns of a loop; 0 where constants do not tell."""
     match extent:
         case int():
             return extent
         case Apply("minimum", arguments):
-            return max((int(a.value) for a in arguments if isinstance(a, Const)), default=0)
+            return min((int(a.value) for a in arguments if isinstance(a, Const)), default=0)
     return 0
 
 

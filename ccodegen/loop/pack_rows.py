@@ -26,6 +26,7 @@ from ccodegen.loop.rebuild import (
     rebuild,
     rebuild_expr,
     replacing,
+    written_buffers,
 )
 from ccodegen.loop.rename import stem
 from ccodegen.loop.simplify_body import simplify_body
@@ -91,17 +92,18 @@ class _Rows:
 
     def pay(self) -> bool:
         """Whether elements take long, and depend on nothing but elements, which are read in any
-        case, at places that are not looked up."""
-        if not cost(self.row).transcendental:
+        case, at places that are not looked up, from buffers that are not written."""
+        if not cost(self.row).transcendental or len(self._accesses) > _MOST_BUFFERS:
+            return False
+        if not written_buffers(self.row).isdisjoint(load.buffer for load in self._loads):
             return False
         read = {expr for statement in self.row for expr in computed(statement)}
         named = {s.var for s in self.row if isinstance(s, Let)}
         places = [i for access in self._accesses for i in access.indices]
-        if len(self._accesses) > _MOST_BUFFERS or not read.issuperset(self._loads):
-            return False
         if loads(*places) or not named.isdisjoint(variables(*places)):
             return False
-        return not self._varies(*expressions(self._of_one(index(0), self._buffers(1))))
+        values = expressions(self._of_one(index(0), self._buffers(1)))
+        return read.issuperset(self._loads) and not self._varies(*values)
 
     def _buffers(self, rows: int) -> dict[Load | Store, Buffer]:
         """For what is read and stored of so many rows."""
