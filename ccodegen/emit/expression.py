@@ -22,6 +22,11 @@ _EXACT = {
 }
 
 
+# Of two products that are added a compiler rounds either, in a vector one and at a loop's end the
+# other: the bits would depend on where a thread's share ends.
+_FUSED = {ElementType.F32, ElementType.F64}
+
+
 @dataclass(frozen=True)
 class ExpressionPrinter:
     """`name`: gives the C name of a variable or buffer. `headers`: collects what the text needs.
@@ -62,6 +67,12 @@ class ExpressionPrinter:
                 return self.name(expr), PRIMARY
             case Load(buffer, indices):
                 return self._load(buffer, indices)
+            case Apply("add" | "subtract", (Apply("multiply", (a, b)), Apply("multiply") as other)):
+                if expr.type in _FUSED:
+                    addend = self.text(other, UNARY if expr.operator == "subtract" else 0)
+                    sign = "-" if expr.operator == "subtract" else ""
+                    factors = f"{self.text(a)}, {self.text(b)}"
+                    return f"ccg_fma_{expr.type.text}({factors}, {sign}{addend})", POSTFIX
         spelling = spell(expr)
         self.headers.update(spelling.headers)
         arguments = zip(expr.arguments, spelling.binds, strict=True)

@@ -15,6 +15,7 @@ from ccodegen.support.element_type import ElementType
 
 F32, S32, PRED = ElementType.F32, ElementType.S32, ElementType.PRED
 A, B, C = (Var(name, F32) for name in "abc")
+PRODUCT = apply("multiply", A, B)
 ROW, COLUMN = Var("i"), Var("j")
 X = Buffer("x", F32, (4, 12), Space.ARGUMENT)
 LESS = apply("compare-lt", A, B, type=PRED)
@@ -33,6 +34,8 @@ def text(expr: Expr) -> str:
         (apply("subtract", A, apply("subtract", B, C)), "a - (b - c)"),
         (apply("multiply", apply("add", A, B), C), "(a + b) * c"),
         (apply("add", apply("multiply", A, B), C), "a * b + c"),
+        (apply("add", PRODUCT, PRODUCT), "ccg_fma_f32(a, b, a * b)"),
+        (apply("subtract", PRODUCT, PRODUCT), "ccg_fma_f32(a, b, -(a * b))"),
         (apply("divide", A, apply("multiply", B, C)), "a / (b * c)"),
         (apply("negate", apply("negate", A)), "-(-a)"),
         (apply("negate", const(F32, -1.0)), "-(-1.0f)"),
