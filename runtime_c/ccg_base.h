@@ -65,12 +65,14 @@
 #define CCG_SIMD
 #endif
 
-/* Likewise, before a loop over lanes: it has as few iterations as a vector has elements. gcc would
-   unroll it before it looks for vectors, and then make them of what lies far apart. */
+/* Likewise, and gcc leaves the loop rolled: one over lanes, which has as few iterations as a vector
+   has elements, it would unroll before it looks for vectors, and then make them of what lies far
+   apart; of one of unknown length it would unroll what the last vector leaves over, which takes it
+   long. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(CCG_PLAIN)
-#define CCG_LANES CCG_SIMD _Pragma("GCC unroll 1")
+#define CCG_ROLLED_SIMD CCG_SIMD _Pragma("GCC unroll 1")
 #else
-#define CCG_LANES CCG_SIMD
+#define CCG_ROLLED_SIMD CCG_SIMD
 #endif
 
 /* Declares a limit of arguments: `x < limit ? limit : x` is one instruction for vectors. gcc makes a

@@ -170,8 +170,9 @@ class StatementPrinter:
 
 def hint(loop: For) -> list[str]:
     """What stands before a loop that compilers may vectorise."""
-    hints = {LoopKind.VECTOR: "CCG_SIMD", LoopKind.LANES: "CCG_LANES"}
-    return [hints[loop.kind]] if loop.kind in hints else []
+    if loop.kind is LoopKind.VECTOR and isinstance(loop.extent, int):
+        return ["CCG_SIMD"]
+    return ["CCG_ROLLED_SIMD"] if loop.kind in (LoopKind.VECTOR, LoopKind.LANES) else []
 
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:

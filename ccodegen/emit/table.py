@@ -95,9 +95,9 @@ def emit_table(
 class TablePrinter:
     """Prints the units of a program whose kernels come one by one.
 
-    `send` is given each unit as soon as it is complete; also `PYTHON`, which a program with hooks
-    does not need. The target's threads share the large loops of a call, in a pool of the program's
-    own.
+    `send` is given each unit as soon as it is complete; at once `PYTHON`, which a program with
+    hooks does not need, and the pool, which one without large loops does not. The target's threads
+    share the large loops of a call, in a pool of the program's own.
     """
 
     def __init__(
@@ -111,15 +111,16 @@ class TablePrinter:
         self._hot: list[KernelText] = []  # in no unit yet
         self._units: list[Unit] = []
         self._lines = 0  # in these units
-        self._pool: tuple[Unit, ...] = ()
         send(PYTHON)
+        if self._threads > 1:
+            text = render("pool.c.j2", _PoolView(self._threads))
+            self._pool = Unit("pool.c", text, hot=False)
+            send(self._pool)
 
     def add(self, kernel: Kernel) -> None:
         """Prints a kernel."""
         name = file_name(self._names, _PREFIX, kernel)
         text = print_kernel(kernel, name, self._names, self._threads > 1)
-        if text.parts and not self._pool:
-            self._add_pool()
         if work(kernel.body) > _LITTLE_WORK:
             if len(self._units) < _FIRST_UNITS:
                 text = self._halved(text)
@@ -169,13 +170,8 @@ class TablePrinter:
             self._complete(_view(group, self._strict), hot)
         self._complete(self._entry_view(printer, last), is_hot)
         python = () if printer.hooks else (PYTHON,)
-        return TableSources((*self._units, *self._pool, *python), external)
-
-    def _add_pool(self) -> None:
-        """The threads, which no kernel's compiler need wait for."""
-        text = render("pool.c.j2", _PoolView(self._threads))
-        self._pool = (Unit("pool.c", text, hot=False),)
-        self._send(*self._pool)
+        pool = (self._pool,) if any(text.parts for text in self._texts.values()) else ()
+        return TableSources((*self._units, *pool, *python), external)
 
     def _last_groups(self, program: Program) -> list[tuple[list[KernelText], bool]]:
         """The kernels in no unit yet, for each unit, and whether it is worth optimising. The first

@@ -112,21 +112,25 @@ def test_a_few_lines_go_with_those_that_are_hot(monkeypatch: pytest.MonkeyPatch)
     assert python is PYTHON
 
 
-def test_the_threads_are_a_unit_that_is_sent_with_the_first_kernel_they_share() -> None:
+@pytest.mark.parametrize(("n", "shared"), [(4096, True), (4, False)])
+def test_the_threads_are_sent_first_and_are_a_unit_if_kernels_share_them(
+    n: int, shared: bool
+) -> None:
     target = with_threads(HOST, 2)
     sent: list[Unit] = []
     printer = TablePrinter(target, False, sent.append)
-    text = """HloModule m
-    ENTRY e {
-      x = f32[4096,4096] parameter(0)
-      ROOT y = f32[4096,4096] exponential(x)
-    }"""
-    program = build(parse(text), BuildOptions(target), printer.add).program
     python, pool = sent
     assert "CCG_POOL(2)" in pool.text
+    text = f"""HloModule m
+    ENTRY e {{
+      x = f32[{n},{n}] parameter(0)
+      ROOT y = f32[{n},{n}] exponential(x)
+    }}"""
+    program = build(parse(text), BuildOptions(target), printer.add).program
     kernels, *others = printer.finish(program).units
-    assert others == [pool, python]
-    assert "extern const ccg_threads ccg_shared_threads;" in kernels.text
+    assert others == ([pool, python] if shared else [python])
+    declared = "extern const ccg_threads ccg_shared_threads;" in kernels.text
+    assert declared == shared
     assert "ccg_pool.h" not in kernels.text
 
 
