@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from ccodegen.emit import hooks
 from ccodegen.emit.constants import ConstantText
-from ccodegen.emit.kernel import KernelText, print_kernel
+from ccodegen.emit.kernel import Apart, KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
 from ccodegen.emit.parallel import PartText
@@ -24,6 +24,7 @@ from ccodegen.emit.render import render
 from ccodegen.emit.steps import is_single, repeated_kernels
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.ir import CallC, ConstantData, For, If, Kernel, Program, Space, Stmt
+from ccodegen.loop.rebuild import statements
 from ccodegen.loop.steps import called_kernels, used_buffers
 from ccodegen.support.runtime_c import added_functions
 from ccodegen.target import Target
@@ -32,6 +33,7 @@ LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
 _PREFIX = "jit"
 _LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times what headers take
 _FIRST_UNITS = 2  # of one kernel each, or half of one: compilers have nothing else to do yet
+_LONG_KERNEL = 300  # statements: worth two compilers although its parts are not for threads
 _LARGE_KERNEL = 150  # lines: a compiler takes that much longer than to begin
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
 _CALLED_LINES = 40  # of the runtime, that a kernel calls; a few of these headers
@@ -120,7 +122,7 @@ class TablePrinter:
     def add(self, kernel: Kernel) -> None:
         """Prints a kernel."""
         name = file_name(self._names, _PREFIX, kernel)
-        text = print_kernel(kernel, name, self._names, self._threads > 1)
+        text = print_kernel(kernel, name, self._names, self._loops_apart(kernel))
         if work(kernel.body) > _LITTLE_WORK:
             if len(self._units) < _FIRST_UNITS:
                 text = self._halved(text)
@@ -128,6 +130,13 @@ class TablePrinter:
         else:
             self._little.append(kernel)  # until it is known whether a loop calls it
         self._texts[kernel] = text
+
+    def _loops_apart(self, kernel: Kernel) -> Apart:
+        """Two compilers share a long kernel, as long as they have nothing else to do."""
+        if self._threads > 1:
+            return Apart.INDEPENDENT
+        is_long = len(statements(kernel.body)) >= _LONG_KERNEL
+        return Apart.ALL if is_long and len(self._units) < _FIRST_UNITS else Apart.NONE
 
     def _halved(self, text: KernelText) -> KernelText:
         """A large kernel; some of its parts, with up to half of its lines, are a unit now."""
@@ -160,7 +169,7 @@ class TablePrinter:
             _PREFIX,
             self._target.abi.weight_alignment,
             {constant.buffer for constant in external},
-            threads=self._threads > 1,
+            threads=any(text.parts for text in self._texts.values()),
             variables=True,
             files=self._names,
             printed=self._texts,
@@ -170,7 +179,7 @@ class TablePrinter:
             self._complete(_view(group, self._strict), hot)
         self._complete(self._entry_view(printer, last), is_hot)
         python = () if printer.hooks else (PYTHON,)
-        pool = (self._pool,) if any(text.parts for text in self._texts.values()) else ()
+        pool = (self._pool,) if printer.shared and self._threads > 1 else ()
         return TableSources((*self._units, *pool, *python), external)
 
     def _last_groups(self, program: Program) -> list[tuple[list[KernelText], bool]]:
@@ -228,8 +237,8 @@ class TablePrinter:
             headers=tuple(sorted({*view.headers, *_headers(called), *own})),
             prototypes=_declarations(*_apart(texts), *called),
             constants=tuple(printer.constants.values()),
-            entry=_entry(printer),
-            shared=printer.shared,
+            entry=_entry(printer, self._threads > 1),
+            shared=printer.shared and self._threads > 1,
         )
 
 
@@ -289,14 +298,15 @@ def _apart(texts: Iterable[KernelText]) -> list[PartText]:
     return [part for text in texts for part in text.parts if part in text.apart]
 
 
-def _entry(printer: ProgramPrinter) -> str:
+def _entry(printer: ProgramPrinter, has_pool: bool) -> str:
     """The entry function's body: names for the table's pointers, then the steps."""
     program = printer.program
     inputs = [a.buffer for a in program.arguments if a.output is None]
     buffers = [argument.buffer for argument in program.arguments]
     external = [c.buffer for c in program.constants if c.buffer in printer.external]
     used = set(used_buffers(program.steps))
-    lines = ["const ccg_threads *const threads = &ccg_shared_threads;"] if printer.shared else []
+    threads = "&ccg_shared_threads" if has_pool else "NULL"
+    lines = [f"const ccg_threads *const threads = {threads};"] if printer.shared else []
     for slot, buffer in enumerate([*buffers, *external]):
         if buffer in used:
             const = "const " if buffer in (*inputs, *external) else ""

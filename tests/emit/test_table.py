@@ -135,8 +135,11 @@ def test_the_threads_are_sent_first_and_are_a_unit_if_kernels_share_them(
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_a_large_first_kernel_is_two_units(compiler: str, tmp_path: Path) -> None:
-    target = with_threads(HOST, 2)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_large_first_kernel_is_two_units(
+    threads: int, compiler: str, tmp_path: Path
+) -> None:
+    target = with_threads(HOST, threads)
     text = """HloModule m
     ENTRY e {
       x = c64[512,512] parameter(0)
