@@ -103,14 +103,7 @@ def _pays_in_tiles(product: Product, tile: RegisterTile) -> bool:
 def _is_plain(product: Product) -> bool:
     """Whether both matrices are floats that are read as they lie in memory: what is computed of an
     element is computed anew for all that need it."""
-    shape, builder = product.shape, product.work.builder
-    with (
-        builder.block(),
-        builder.loops(shape.batch, "b") as batch,
-        builder.loops(shape.rows, "row") as row,
-        builder.loops(shape.depth, "k") as depth,
-        builder.loops(shape.columns, "col") as column,
-    ):
+    with product.looked_at() as (batch, row, depth, column):
         elements = product.lhs(batch, row, depth), product.rhs(batch, depth, column)
         return product.type.is_float and all(isinstance(element, Load) for element in elements)
 

@@ -101,19 +101,13 @@ def by_rows(product: Product) -> Product:
 def left_runs(product: Product, tile: RegisterTile) -> RunTile | None:
     """How the left matrix lies in memory; None where it is computed, or in more than one kind of
     runs."""
-    shape, builder = product.shape, product.work.builder
-    with (
-        builder.block(),
-        builder.loops(shape.batch, "b") as batch,
-        builder.loops(shape.rows, "row") as row,
-        builder.loops(shape.depth, "k") as depth,
-    ):
+    with product.looked_at() as (batch, row, depth, _):
         value = product.lhs(batch, row, depth)
-        found = steps_along(builder, value, (*row, *depth), batch)
+        found = steps_along(product.work.builder, value, (*row, *depth), batch)
     if found is None:
         return None
     row_step, *steps = found[1]
-    runs = merged_axes(shape.depth, steps)
+    runs = merged_axes(product.shape.depth, steps)
     if len(runs) > 2:
         return None
     (_, run_step), (run, step) = ((1, 0), (1, 0), *runs)[-2:]

@@ -94,20 +94,14 @@ def _tile(product: Product, place_step: int, rows: _Axis, taps: _Axis) -> Window
 def _window(product: Product) -> tuple[int, list[_Axis]] | None:
     """How far apart in the left operand neighbouring places in a row of the result are, and the
     window's axes; None where operands are computed or read in other than constant steps."""
-    shape, builder = product.shape, product.work.builder
-    with (
-        builder.block(),
-        builder.loops(shape.batch, "b") as batch,
-        builder.loops(shape.rows, "row") as row,
-        builder.loops(shape.columns, "col") as column,
-        builder.loops(shape.depth, "k") as depth,
-    ):
+    builder = product.work.builder
+    with product.looked_at() as (batch, row, depth, column):
         along, places = (batch[-1], row[-1], *depth), (*batch, *row, *column)
         lhs = steps_along(builder, product.lhs(batch, row, depth), along, places)
         rhs = steps_along(builder, product.rhs(batch, depth, column), along, places)
     if lhs is None or rhs is None or lhs[1][0] != 1 or rhs[1][0] != 1:
         return None
-    steps = zip(shape.depth, lhs[1][2:], rhs[1][2:], strict=True)
+    steps = zip(product.shape.depth, lhs[1][2:], rhs[1][2:], strict=True)
     return lhs[1][1], [_Axis(*axis) for axis in steps if axis[0] != 1]
 
 

@@ -6,6 +6,8 @@ block of columns side by side, or one sum after the other.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,6 +44,20 @@ class Product:
     @property
     def zero(self) -> Expr:
         return const(self.type, 0)
+
+    @contextmanager
+    def looked_at(self) -> Iterator[tuple[Index, Index, Index, Index]]:
+        """All places, to see what is read there, in loops that no kernel gets: batch, row, depth
+        and column."""
+        shape, builder = self.shape, self.work.builder
+        with (
+            builder.block(),
+            builder.loops(shape.batch, "b") as batch,
+            builder.loops(shape.rows, "row") as row,
+            builder.loops(shape.columns, "col") as column,
+            builder.loops(shape.depth, "k") as depth,
+        ):
+            yield batch, row, depth, column
 
     def lhs(self, batch: Index, row: Index, depth: Index) -> Expr:
         return self._entry(0, self.shape.lhs_index(batch, row, depth), self.left_type)
