@@ -37,6 +37,9 @@ _OPERANDS = {
 }
 
 
+_LIMITS = ("maximum", "minimum", "clamp")
+
+
 @dataclass(frozen=True)
 class Spelling:
     """A template over `{0}`, `{1}`, …; how tightly it binds, and how tightly each argument must."""
@@ -49,16 +52,26 @@ class Spelling:
 
 def spell(apply: Apply) -> Spelling:
     """The operator as C. Raises UnsupportedError where C has no spelling for its types."""
-    types = tuple(argument.type for argument in apply.arguments)
-    spelled = operators.spell(apply.operator, types, apply.type)
-    template = _limit(apply) or _pair_choice(apply) or spelled.template
+    types = tuple([argument.type for argument in apply.arguments])
+    usual = _usual(apply.operator, types, apply.type)
+    template = _limit(apply) or _pair_choice(apply)
+    if not template:
+        return usual
     strength, binds = read_template(template, len(types))
-    return Spelling(template, strength, binds, spelled.headers)
+    return Spelling(template, strength, binds, usual.headers)
+
+
+@functools.cache
+def _usual(operator: str, types: tuple[ElementType, ...], result: ElementType) -> Spelling:
+    """Of arguments that nothing is known of."""
+    spelled = operators.spell(operator, types, result)
+    strength, binds = read_template(spelled.template, len(types))
+    return Spelling(spelled.template, strength, binds, spelled.headers)
 
 
 def _limit(apply: Apply) -> str:
     """For floats that are compared with known numbers, which takes one comparison."""
-    if apply.type not in (ElementType.F32, ElementType.F64):
+    if apply.operator not in _LIMITS or apply.type not in (ElementType.F32, ElementType.F64):
         return ""
     least, most = f"ccg_at_least_{apply.type.text}", f"ccg_at_most_{apply.type.text}"
     match apply.operator, *map(_is_number, apply.arguments):
@@ -77,8 +90,9 @@ def _limit(apply: Apply) -> str:
 
 def _pair_choice(apply: Apply) -> str:
     """For complex numbers that are at hand: arms that read memory do so on the condition alone."""
-    at_hand = all(isinstance(arm, Var | Const) for arm in apply.arguments[1:])
-    if apply.operator != "select" or not apply.type.is_complex or not at_hand:
+    if apply.operator != "select" or not apply.type.is_complex:
+        return ""
+    if not all(isinstance(arm, Var | Const) for arm in apply.arguments[1:]):
         return ""
     return f"ccg_select_{apply.type.text}({{0}}, {{1}}, {{2}})"
 

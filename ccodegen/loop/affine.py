@@ -6,16 +6,17 @@ import functools
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
 from ccodegen.loop.ranges import Interval, Ranges, interval, point
+from ccodegen.support.immutable import immutable
 
 # A dividend is shifted to be positive only by so much that a 32-bit index does not overflow.
 _NEAR = 2**24
 
 
-@dataclass(frozen=True)
+@immutable
 class Affine:
     """Terms with their coefficients, none of them zero, and a constant.
 

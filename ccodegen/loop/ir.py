@@ -24,6 +24,7 @@ import numpy as np
 
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.hooks import Request
+from ccodegen.support.immutable import immutable
 from ccodegen.support.pieces import Array, Pieces, joined
 
 INDEX = ElementType.INDEX
@@ -60,7 +61,7 @@ class Buffer:
         return self.size * self.type.bytes
 
 
-@dataclass(frozen=True)
+@immutable
 class Const:
     """A literal of `type`: a Python bool, int, float or complex, or an ml_dtypes scalar."""
 
@@ -86,7 +87,7 @@ class Const:
         return np.asarray(self.value, self.type.dtype).tobytes()
 
 
-@dataclass(frozen=True)
+@immutable
 class Var:
     """A loop index or a name bound by Let. Unique within a kernel."""
 
@@ -97,7 +98,7 @@ class Var:
         return hash(self.name)
 
 
-@dataclass(frozen=True)
+@immutable
 class Load:
     """The element of `buffer` at `indices`, one per dimension."""
 
@@ -109,7 +110,7 @@ class Load:
         return self.buffer.type
 
 
-@dataclass(frozen=True)
+@immutable
 class Apply:
     """A scalar operator of `loop.operators`. `type` is the result's; where arguments of other
     types are taken (convert, compare, bitcast-convert, …) the operator reads theirs."""
@@ -141,7 +142,7 @@ class LoopKind(enum.Enum):
     LANES = enum.auto()  # likewise; there are as few as a vector has lanes, yet none stands alone
 
 
-@dataclass(frozen=True)
+@immutable
 class For:
     """for var = 0 … extent-1. The extent is a constant or an INDEX expression."""
 
@@ -151,14 +152,14 @@ class For:
     kind: LoopKind = LoopKind.SERIAL
 
 
-@dataclass(frozen=True)
+@immutable
 class If:
     condition: Expr
     then: tuple[Stmt, ...]
     orelse: tuple[Stmt, ...] = ()
 
 
-@dataclass(frozen=True)
+@immutable
 class Let:
     """Names a value for the rest of the enclosing block."""
 
@@ -173,7 +174,7 @@ class Alloc:
     buffer: Buffer
 
 
-@dataclass(frozen=True)
+@immutable
 class Store:
     buffer: Buffer
     indices: tuple[Expr, ...]

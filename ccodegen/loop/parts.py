@@ -37,9 +37,9 @@ def operands(expr: Expr) -> tuple[Expr, ...]:
     return expr.indices if isinstance(expr, Load) else ()
 
 
-def same(new: Sequence[Expr], old: Sequence[Expr]) -> bool:
-    """Whether so many expressions are the very same objects; equal ones may differ, as 0.0 and
-    -0.0 do."""
+def same(new: Sequence[object], old: Sequence[object]) -> bool:
+    """Whether so many expressions, or statements, are the very same objects; equal ones may differ,
+    as 0.0 and -0.0 do."""
     return not any(map(operator.is_not, new, old))
 
 

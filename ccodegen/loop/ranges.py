@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
 from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.support.immutable import immutable
 
 Bound: TypeAlias = int | float
 
 
-@dataclass(frozen=True)
+@immutable
 class Interval:
     """All integers from `low` to `high`, both included; an infinite bound is unknown."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -54,39 +54,53 @@ def rebuild_expr(expr: Expr, on_expr: OnExpr) -> Expr:
 
 
 def rebuild(body: Body, on_expr: OnExpr, on_stmt: OnStmt = _keep) -> Body:
-    """The statements with every expression and then every statement rebuilt, inner ones first.
+    """The statements with every expression and then every statement rebuilt, inner ones first; the
+    same object where none changes.
 
     `on_stmt` may return several statements, or none, for one.
     """
     result: list[Stmt] = []
     for statement in body:
         new = on_stmt(_rebuilt(statement, on_expr, on_stmt))
-        result.extend(new if isinstance(new, tuple) else (new,))
-    return tuple(result)
+        if isinstance(new, tuple):
+            result.extend(new)
+        else:
+            result.append(new)
+    return kept(body, result)
+
+
+def kept(old: Body, new: Sequence[Stmt]) -> Body:
+    """The old statements, if the new ones are the very same."""
+    return old if len(old) == len(new) and same(new, old) else tuple(new)
 
 
 def _rebuilt(statement: Stmt, on_expr: OnExpr, on_stmt: OnStmt) -> Stmt:
-    def expr(e: Expr) -> Expr:
-        return e if on_expr is keep_expr else rebuild_expr(e, on_expr)
-
-    def block(b: Body) -> Body:
-        return rebuild(b, on_expr, on_stmt)
-
     match statement:
-        case For(_, extent, body, _):
-            new_extent = extent if isinstance(extent, int) else expr(extent)
-            return replace(statement, extent=new_extent, body=block(body))
+        case For(var, extent, body, kind):
+            turns = extent if isinstance(extent, int) else rebuild_expr(extent, on_expr)
+            inner = rebuild(body, on_expr, on_stmt)
+            same_loop = turns is extent and inner is body
+            return statement if same_loop else For(var, turns, inner, kind)
         case If(condition, then, orelse):
-            return If(expr(condition), block(then), block(orelse))
-        case Let(var, value):
-            return Let(var, expr(value))
-        case Store(buffer, indices, value):
-            return Store(buffer, tuple(expr(i) for i in indices), expr(value))
-        case CallC():
-            return replace(statement, scalars=tuple(expr(s) for s in statement.scalars))
-        case Alloc() | Note():
+            arms = rebuild(then, on_expr, on_stmt), rebuild(orelse, on_expr, on_stmt)
+            return If(rebuild_expr(condition, on_expr), *arms)
+        case Note() | Alloc():
             return statement
-    raise AssertionError(statement)
+    return statement if on_expr is keep_expr else _with_expressions(statement, on_expr)
+
+
+def _with_expressions(statement: Let | Store | CallC, on_expr: OnExpr) -> Stmt:
+    match statement:
+        case Let(var, old):
+            value = rebuild_expr(old, on_expr)
+            return statement if value is old else Let(var, value)
+        case Store(buffer, old_indices, old):
+            indices = tuple([rebuild_expr(i, on_expr) for i in old_indices])
+            value = rebuild_expr(old, on_expr)
+            unchanged = value is old and same(indices, old_indices)
+            return statement if unchanged else Store(buffer, indices, value)
+    scalars = tuple([rebuild_expr(s, on_expr) for s in statement.scalars])
+    return statement if same(scalars, statement.scalars) else replace(statement, scalars=scalars)
 
 
 def statements(body: Body) -> list[Stmt]:

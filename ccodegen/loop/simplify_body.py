@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from ccodegen.loop.conditions import negation
 from ccodegen.loop.ir import (
@@ -20,10 +18,10 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.parts import same
 from ccodegen.loop.ranges import Interval, Ranges, interval
+from ccodegen.loop.rebuild import Body, kept
 from ccodegen.loop.simplify import Simplifier
-
-Body: TypeAlias = tuple[Stmt, ...]
 
 
 def simplify_body(body: Body, ranges: Ranges | None = None) -> Body:
@@ -46,14 +44,7 @@ def _block(body: Body, simple: Simplifier) -> tuple[Body, Simplifier]:
                 result.append(_let(statement, value))
         else:
             result += _statement(statement, simple)
-    return _kept(body, result), simple
-
-
-def _kept(old: Body, new: Sequence[Stmt]) -> Body:
-    """The old tuple, if the statements are the very same."""
-    if len(old) == len(new) and all(a is b for a, b in zip(old, new, strict=True)):
-        return old
-    return tuple(new)
+    return kept(body, result), simple
 
 
 def _let(statement: Let, value: Expr) -> Let:
@@ -103,22 +94,15 @@ def _branch(branch: If, simple: Simplifier) -> Body:
     orelse, _ = _block(branch.orelse, simple.where(condition, False))
     if _is_empty(then):
         return () if _is_empty(orelse) else (If(negation(condition), orelse),)
-    parts = (condition, then, orelse)
-    if all(a is b for a, b in zip(parts, _parts(branch), strict=True)):
+    if same((condition, then, orelse), (branch.condition, branch.then, branch.orelse)):
         return (branch,)
     return (If(condition, then, () if _is_empty(orelse) else orelse),)
 
 
-def _parts(branch: If) -> tuple[object, ...]:
-    return branch.condition, branch.then, branch.orelse
-
-
 def _store(store: Store, simple: Simplifier) -> Store:
     indices, value = tuple(map(simple, store.indices)), simple(store.value)
-    same = value is store.value and all(
-        a is b for a, b in zip(indices, store.indices, strict=True)
-    )
-    return store if same else Store(store.buffer, indices, value)
+    unchanged = value is store.value and same(indices, store.indices)
+    return store if unchanged else Store(store.buffer, indices, value)
 
 
 def _stores_itself(store: Store) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+import functools
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, fields, is_dataclass
 
 from ccodegen.loop.ir import Apply, Buffer, Kernel, Note, Var
+from ccodegen.loop.rebuild import statements
 from ccodegen.support.naming import identifier, unique
 
 
@@ -14,22 +16,45 @@ class KernelTable:
 
     def __init__(self, made: Callable[[Kernel], None]) -> None:
         self._told = made
-        self._by_text: dict[str, Kernel] = {}
+        self._added: list[Kernel] = []
+        self._alike: dict[Hashable, list[_Known]] = {}  # by outline
         self._names: set[str] = set()
 
     def add(self, kernel: Kernel) -> Kernel:
         """The kernel under a unique name, or the one added before that does the same."""
-        key = canonical_text(kernel)
-        if key not in self._by_text:
-            name = unique(identifier(kernel.name, "kernel"), self._names)
-            self._names.add(name)
-            self._by_text[key] = Kernel(name, kernel.buffers, kernel.body, kernel.origin)
-            self._told(self._by_text[key])
-        return self._by_text[key]
+        alike = self._alike.setdefault(_outline(kernel), [])
+        new = _Known(kernel)
+        for known in alike:
+            if known.text == new.text:
+                return known.kernel
+        name = unique(identifier(kernel.name, "kernel"), self._names)
+        self._names.add(name)
+        new.kernel = Kernel(name, kernel.buffers, kernel.body, kernel.origin)
+        alike.append(new)
+        self._added.append(new.kernel)
+        self._told(new.kernel)
+        return new.kernel
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        return tuple(self._by_text.values())
+        return tuple(self._added)
+
+
+@dataclass
+class _Known:
+    """A kernel, whose text is made where there is another one to compare it with."""
+
+    kernel: Kernel
+
+    @functools.cached_property
+    def text(self) -> str:
+        return canonical_text(self.kernel)
+
+
+def _outline(kernel: Kernel) -> Hashable:
+    """Equal for kernels that do the same, and seldom for others."""
+    buffers = tuple((b.type, b.dimensions, b.space) for b in kernel.buffers)
+    return buffers, tuple(map(type, statements(kernel.body)))
 
 
 def canonical_text(kernel: Kernel) -> str:

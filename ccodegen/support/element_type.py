@@ -67,23 +67,14 @@ class ElementType(enum.Enum):
         self.kind = kind
         self.bits = bits
         self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.is_integer = kind in (Kind.SIGNED, Kind.UNSIGNED)
+        self.is_float = kind is Kind.FLOAT
+        self.is_complex = kind is Kind.COMPLEX
 
     @property
     def bytes(self) -> int:
         """Size of one stored element in bytes; sub-byte types are stored one a byte."""
         return (self.bits + 7) // 8
-
-    @property
-    def is_integer(self) -> bool:
-        return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
-
-    @property
-    def is_float(self) -> bool:
-        return self.kind is Kind.FLOAT
-
-    @property
-    def is_complex(self) -> bool:
-        return self.kind is Kind.COMPLEX
 
     @property
     def component(self) -> ElementType:
