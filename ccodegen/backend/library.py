@@ -15,6 +15,7 @@ from ccodegen.backend.toolchain import (
     CompilerRun,
     blame,
     build_key,
+    effort_flags,
     object_command,
     own_flags,
     runtime_files,
@@ -55,8 +56,8 @@ class Library:
             if not self._place(name).exists():
                 self._place(name).write_text(text, encoding="utf-8")
         self._objects[unit] = source.with_suffix(".o")
-        flags = (*self._flags, *self._own)
-        command = object_command(self._compiler, flags, source, unit.hot)
+        flags = (*self._flags, *self._own, *effort_flags(self._compiler, unit.effort))
+        command = object_command(self._compiler, flags, source)
         self._runs[unit] = CompilerRun(command)
         self._results[unit] = self._beside.submit(self._runs[unit].finish)
 
@@ -101,7 +102,8 @@ class Library:
     def _key(self, unit: Unit) -> str:
         """The C, the runtime's files it includes, and what compiles it."""
         runtime = runtime_files([unit])
-        parts = (unit.text, str(unit.hot), *runtime, *runtime.values())
+        flags = effort_flags(self._compiler, unit.effort)
+        parts = (unit.text, *flags, *runtime, *runtime.values())
         return digest("object", self._built_by, *parts)
 
     def _keep(self, unit: Unit) -> None:

@@ -9,12 +9,12 @@ they need no optimising, but for those that loops call. So do the threads and wh
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ccodegen.emit import hooks
 from ccodegen.emit.constants import ConstantText
+from ccodegen.emit.effort import Effort, is_long
 from ccodegen.emit.kernel import Apart, KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
@@ -23,8 +23,7 @@ from ccodegen.emit.program import ProgramPrinter, file_name, own_names
 from ccodegen.emit.render import render
 from ccodegen.emit.steps import is_single, repeated_kernels
 from ccodegen.emit.types import memory_type
-from ccodegen.loop.ir import CallC, ConstantData, For, If, Kernel, Program, Space, Stmt
-from ccodegen.loop.rebuild import statements
+from ccodegen.loop.ir import ConstantData, Kernel, Program, Space
 from ccodegen.loop.steps import called_kernels, used_buffers
 from ccodegen.support.runtime_c import added_functions
 from ccodegen.target import Target
@@ -33,26 +32,23 @@ LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
 _PREFIX = "jit"
 _LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times what headers take
 _FIRST_UNITS = 2  # of one kernel each, or half of one: compilers have nothing else to do yet
-_LONG_KERNEL = 300  # statements: worth two compilers although its parts are not for threads
 _LARGE_KERNEL = 150  # lines: a compiler takes that much longer than to begin
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
 _CALLED_LINES = 40  # of the runtime, that a kernel calls; a few of these headers
 _SHORT_HEADERS = {"ccg_base.h", "ccg_index.h"} | {f"ccg_integer_{n}.h" for n in (8, 16, 32, 64)}
 _FEW_LINES = 30  # take less time, even optimised, than a compiler takes to begin
-_CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
-_LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One translation unit. `hot`: worth optimising."""
+    """One translation unit."""
 
     name: str
     text: str
-    hot: bool
+    effort: Effort
 
 
-PYTHON = Unit("python.c", '#include "ccg_python.h"\n', hot=False)
+PYTHON = Unit("python.c", '#include "ccg_python.h"\n', Effort.LITTLE)
 
 
 @dataclass(frozen=True)
@@ -116,27 +112,27 @@ class TablePrinter:
         send(PYTHON)
         if self._threads > 1:
             text = render("pool.c.j2", _PoolView(self._threads))
-            self._pool = Unit("pool.c", text, hot=False)
+            self._pool = Unit("pool.c", text, Effort.LITTLE)
             send(self._pool)
 
     def add(self, kernel: Kernel) -> None:
         """Prints a kernel."""
         name = file_name(self._names, _PREFIX, kernel)
         text = print_kernel(kernel, name, self._names, self._loops_apart(kernel))
-        if work(kernel.body) > _LITTLE_WORK:
+        if text.effort is Effort.LITTLE:
+            self._little.append(kernel)  # until it is known whether a loop calls it
+        else:
             if len(self._units) < _FIRST_UNITS:
                 text = self._halved(text)
             self._add_hot(text)
-        else:
-            self._little.append(kernel)  # until it is known whether a loop calls it
         self._texts[kernel] = text
 
     def _loops_apart(self, kernel: Kernel) -> Apart:
         """Two compilers share a long kernel, as long as they have nothing else to do."""
         if self._threads > 1:
             return Apart.INDEPENDENT
-        is_long = len(statements(kernel.body)) >= _LONG_KERNEL
-        return Apart.ALL if is_long and len(self._units) < _FIRST_UNITS else Apart.NONE
+        few = len(self._units) < _FIRST_UNITS
+        return Apart.ALL if few and is_long(kernel) else Apart.NONE
 
     def _halved(self, text: KernelText) -> KernelText:
         """A large kernel; some of its parts, with up to half of its lines, are a unit now."""
@@ -155,7 +151,7 @@ class TablePrinter:
                 prototypes=_declarations(*parts),
                 kernels=tuple("\n".join(part.lines("CCG_APART")) for part in parts),
             ),
-            hot=True,
+            text.effort,
         )
         return half
 
@@ -174,16 +170,16 @@ class TablePrinter:
             files=self._names,
             printed=self._texts,
         )
-        (last, is_hot), *others = self._last_groups(program)
-        for group, hot in others:
-            self._complete(_view(group, self._strict), hot)
-        self._complete(self._entry_view(printer, last), is_hot)
+        (last, effort_of_last), *others = self._last_groups(program)
+        for group, effort in others:
+            self._complete(_view(group, self._strict), effort)
+        self._complete(self._entry_view(printer, last), effort_of_last)
         python = () if printer.hooks else (PYTHON,)
         pool = (self._pool,) if printer.shared and self._threads > 1 else ()
         return TableSources((*self._units, *pool, *python), external)
 
-    def _last_groups(self, program: Program) -> list[tuple[list[KernelText], bool]]:
-        """The kernels in no unit yet, for each unit, and whether it is worth optimising. The first
+    def _last_groups(self, program: Program) -> list[tuple[list[KernelText], Effort]]:
+        """The kernels in no unit yet, for each unit, and what that is worth. The first
         unit has the entry; of kernels with little work those that its loops call, which become part
         of them."""
         repeated = set(repeated_kernels(program.steps))
@@ -194,14 +190,16 @@ class TablePrinter:
             for group in self._packed(often):
                 self._add_hot(*group)
             others = [] if joined else self._packed(rest)
-            return [([*self._hot, *joined], True), *((group, False) for group in others)]
-        groups = [(group, False) for group in self._packed(rest)]
-        return [*groups, (self._hot, True)] if self._hot or not groups else groups
+            last = ([*self._hot, *joined], _most_effort(self._hot))
+            return [last, *((group, Effort.LITTLE) for group in others)]
+        groups = [(group, Effort.LITTLE) for group in self._packed(rest)]
+        last = (self._hot, _most_effort(self._hot))
+        return [*groups, last] if self._hot or not groups else groups
 
     def _add_hot(self, *texts: KernelText) -> None:
         most = self._most if len(self._units) >= _FIRST_UNITS else 0
         if self._hot and _lines([*self._hot, *texts]) > most:
-            self._complete(_view(self._hot, self._strict), hot=True)
+            self._complete(_view(self._hot, self._strict), _most_effort(self._hot))
             self._lines += _lines(self._hot)
             self._hot = []
         self._hot += texts
@@ -220,8 +218,8 @@ class TablePrinter:
             groups[-1].append(text)
         return groups
 
-    def _complete(self, view: _UnitView, hot: bool) -> None:
-        unit = Unit(f"unit{len(self._units)}.c", render("table.c.j2", view), hot)
+    def _complete(self, view: _UnitView, effort: Effort) -> None:
+        unit = Unit(f"unit{len(self._units)}.c", render("table.c.j2", view), effort)
         self._units.append(unit)
         self._send(unit)
 
@@ -242,23 +240,9 @@ class TablePrinter:
         )
 
 
-def work(body: Sequence[Stmt]) -> float:
-    """How often the innermost statements run; infinite where only the running program knows. A
-    function of C is taken for one that does n³ or more over n² elements, as linear algebra does."""
-    return sum(map(_statement_work, body))
-
-
-def _statement_work(statement: Stmt) -> float:
-    match statement:
-        case For(_, int() as extent, body, _):
-            return extent * work(body)
-        case For():
-            return math.inf
-        case If(_, then, orelse):
-            return max(work(then), work(orelse))
-        case CallC(buffers=buffers):
-            return _CALLED_WORK * math.pow(max((b.size for b in buffers), default=0), 1.5)
-    return 1
+def _most_effort(texts: Sequence[KernelText]) -> Effort:
+    """That of a unit of kernels which are not all worth little."""
+    return Effort.SOME if all(text.effort is Effort.SOME for text in texts) else Effort.MOST
 
 
 def _lines(texts: Iterable[KernelText]) -> int:

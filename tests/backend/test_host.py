@@ -16,7 +16,8 @@ from ccodegen.backend import cached, host, library, toolchain
 from ccodegen.backend.executable import HostExecutable
 from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.backend.library import Library
-from ccodegen.emit import table
+from ccodegen.emit import effort, table
+from ccodegen.emit.effort import Effort
 from ccodegen.loop.builder import Builder, apply
 from ccodegen.loop.ir import Program
 from ccodegen.support.element_type import ElementType
@@ -52,10 +53,10 @@ def test_large_constants_are_passed_as_pointers(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_kernels_with_work_get_units_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "_LITTLE_WORK", 50)
+    monkeypatch.setattr(effort, "_LITTLE_WORK", 50)
     monkeypatch.setattr(table, "_FEW_LINES", 0)
     units = table.emit_table(programs.mlp(), HOST).units
-    assert [unit.hot for unit in units] == [True, False, False]
+    assert [unit.effort for unit in units] == [Effort.MOST, Effort.LITTLE, Effort.LITTLE]
     assert "ccg_python.h" in units[-1].text
     exe = host.load(programs.mlp(), HOST)
     np.testing.assert_allclose(exe(X), mlp_result(X), rtol=1e-5)

@@ -9,7 +9,8 @@ import pytest
 
 from ccodegen.backend.build import build
 from ccodegen.backend.options import BuildOptions, with_threads
-from ccodegen.emit import table
+from ccodegen.emit import effort, table
+from ccodegen.emit.effort import Effort
 from ccodegen.emit.source import Sources
 from ccodegen.emit.table import PYTHON, TablePrinter, Unit, emit_table
 from ccodegen.hlo.text import parse
@@ -81,34 +82,35 @@ def test_kernels_with_little_work_that_loops_call_become_part_of_the_loop(
     """What another unit has is called, and keeps a loop's state in memory."""
     monkeypatch.setattr(table, "_FEW_LINES", 0)
     units = emit_table(programs.counting(), HOST).units
-    (hot,) = [unit.text for unit in units if unit.hot]
-    (cold,) = [unit.text for unit in units if not unit.hot and unit is not PYTHON]
+    (hot,) = [unit.text for unit in units if unit.effort is Effort.MOST]
+    (cold,) = [u.text for u in units if u.effort is Effort.LITTLE and u is not PYTHON]
     assert ENTRY in hot
     assert "\nstatic void jit_" in hot
     assert "100.0f" not in hot
     assert "100.0f" in cold
-    monkeypatch.setattr(table, "_LITTLE_WORK", 0)
-    assert all(unit.hot for unit in emit_table(programs.counting(), HOST).units[:-1])
+    monkeypatch.setattr(effort, "_LITTLE_WORK", 0)
+    *own, _ = emit_table(programs.counting(), HOST).units
+    assert all(unit.effort is Effort.MOST for unit in own)
 
 
 def test_a_program_of_little_work_is_one_unit() -> None:
     alone, python = emit_table(programs.counting(), HOST).units
-    assert alone.hot
+    assert alone.effort is Effort.MOST
     assert ENTRY in alone.text
     assert python is PYTHON
 
 
-@pytest.mark.parametrize(("n", "hot"), [(3, False), (30, True)])
-def test_linear_algebra_is_worth_optimising_unless_it_is_small(n: int, hot: bool) -> None:
+@pytest.mark.parametrize(("n", "worth"), [(3, Effort.LITTLE), (30, Effort.MOST)])
+def test_linear_algebra_is_worth_optimising_unless_it_is_small(n: int, worth: Effort) -> None:
     program = build(parse(geev("s", n, n)), BuildOptions(HOST)).program
     (unit,) = [unit for unit in emit_table(program, HOST).units if "ccg_geev_f32(" in unit.text]
-    assert unit.hot == hot
+    assert unit.effort is worth
 
 
 def test_a_few_lines_go_with_those_that_are_hot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "_LITTLE_WORK", 50)
-    hot, python = emit_table(programs.mlp(), HOST).units
-    assert hot.hot
+    monkeypatch.setattr(effort, "_LITTLE_WORK", 50)
+    alone, python = emit_table(programs.mlp(), HOST).units
+    assert alone.effort is Effort.MOST
     assert python is PYTHON
 
 
@@ -146,7 +148,7 @@ def test_a_large_first_kernel_is_two_units(
       ROOT y = c64[512,512] fft(x), fft_type=FFT, fft_length={512,512}
     }"""
     sources = emit_table(build(parse(text), BuildOptions(target)).program, target)
-    first, second = (unit for unit in sources.units if unit.hot)
+    first, second = (unit for unit in sources.units if unit.effort is Effort.SOME)
     assert ENTRY in second.text
     (name,) = re.findall(r"^CCG_APART void (\w+)\(", first.text, re.MULTILINE)
     assert len(re.findall(rf"^void {name}\([^;]*;", second.text, re.MULTILINE)) == 1

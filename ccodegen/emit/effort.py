@@ -1,0 +1,71 @@
+"""How much of a C compiler's time kernels are worth."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+
+from ccodegen.loop.ir import INDEX, Apply, CallC, For, If, Kernel, Let, Note, Space, Stmt, Store
+from ccodegen.loop.parts import parts
+from ccodegen.loop.rebuild import expressions, statements
+
+LONG_KERNEL = 300  # statements, which take a compiler 0.1 s
+_CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
+_LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
+_ARITHMETIC = {"add", "complex", "imag", "multiply", "negate", "real", "subtract"}
+
+
+class Effort(enum.Enum):
+    """What a compiler does for a unit."""
+
+    LITTLE = enum.auto()
+    SOME = enum.auto()  # finds vectors, and no more than takes it little time
+    MOST = enum.auto()
+
+
+def effort(kernel: Kernel) -> Effort:
+    """Little for a kernel with little work; some for a long one that is straight, of which the
+    costly ways to optimise make nothing better."""
+    if work(kernel.body) <= _LITTLE_WORK:
+        return Effort.LITTLE
+    return Effort.SOME if is_long(kernel) and _is_straight(kernel.body) else Effort.MOST
+
+
+def is_long(kernel: Kernel) -> bool:
+    return len(statements(kernel.body)) >= LONG_KERNEL
+
+
+def work(body: Sequence[Stmt]) -> float:
+    """How often the innermost statements run; infinite where only the running program knows. A
+    function of C is taken for one that does n³ or more over n² elements, as linear algebra does."""
+    return sum(map(_statement_work, body))
+
+
+def _statement_work(statement: Stmt) -> float:
+    match statement:
+        case For(_, int() as extent, body, _):
+            return extent * work(body)
+        case For():
+            return math.inf
+        case If(_, then, orelse):
+            return max(work(then), work(orelse))
+        case CallC(buffers=buffers):
+            return _CALLED_WORK * math.pow(max((b.size for b in buffers), default=0), 1.5)
+    return 1
+
+
+def _is_straight(body: tuple[Stmt, ...]) -> bool:
+    """Whether all it does is to load, add, multiply and store: no branch, and no variable that
+    changes."""
+    for statement in statements(body):
+        match statement:
+            case For(_, int()) | Let() | Note():
+                continue
+            case Store(buffer) if buffer.space is not Space.LOCAL:
+                continue
+        return False
+    inner = parts(*expressions(body))
+    return all(
+        e.operator in _ARITHMETIC or e.type is INDEX for e in inner if isinstance(e, Apply)
+    )

@@ -1,0 +1,62 @@
+"""What a compiler's time is worth for kernels."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccodegen.emit.effort import LONG_KERNEL, Effort, effort
+from ccodegen.loop.builder import apply, index
+from ccodegen.loop.ir import (
+    INDEX,
+    Apply,
+    Buffer,
+    Const,
+    For,
+    If,
+    Kernel,
+    Let,
+    Load,
+    Space,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.support.element_type import ElementType
+
+F32, PRED = ElementType.F32, ElementType.PRED
+X, Y = (Buffer(name, F32, (4096,), Space.ARGUMENT) for name in "xy")
+TURN = Var("i", INDEX)
+ELEMENT = Load(X, (TURN,))
+LOCAL = Buffer("sum", F32, ())
+POSITIVE = Apply("greater", (ELEMENT, Const(F32, 0.0)), PRED)
+
+
+def kernel(*last: Stmt, lets: int = LONG_KERNEL, turns: int | Var = 4096) -> Kernel:
+    value = apply("add", apply("multiply", ELEMENT, ELEMENT), ELEMENT)
+    body = [Let(Var(f"t{n}", F32), value) for n in range(lets)]
+    loop = For(TURN, turns, (*body, Store(Y, (TURN,), ELEMENT), *last))
+    return Kernel("k", (X, Y), (loop,))
+
+
+def test_long_straight_code_is_worth_some() -> None:
+    assert effort(kernel()) is Effort.SOME
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        kernel(lets=10),
+        kernel(turns=Var("n", INDEX)),
+        kernel(If(POSITIVE, (Store(Y, (index(0),), ELEMENT),))),
+        kernel(Store(LOCAL, (), ELEMENT)),
+        kernel(Let(Var("root", F32), Apply("sqrt", (ELEMENT,), F32))),
+        kernel(Let(Var("larger", F32), Apply("select", (POSITIVE, ELEMENT, ELEMENT), F32))),
+    ],
+    ids=["short", "as long as data says", "branch", "variable", "root", "choice"],
+)
+def test_other_code_is_worth_most(other: Kernel) -> None:
+    assert effort(other) is Effort.MOST
+
+
+def test_little_work_is_worth_little() -> None:
+    assert effort(kernel(turns=2)) is Effort.LITTLE
