@@ -47,14 +47,25 @@ class ExpressionPrinter:
         """An element of a buffer of anything but complex numbers, as an lvalue."""
         if buffer.space is Space.LOCAL and not buffer.dimensions:
             return self.name(buffer)
-        return f"{self.name(buffer)}[{self.text(flat_index(buffer, indices))}]"
+        return f"{self.name(buffer)}[{self._sum(flat_index(buffer, indices))}]"
 
     def pair(self, buffer: Buffer, indices: Index) -> str:
         """A pointer to the real part of a complex element."""
-        offset = affine(flat_index(buffer, indices)).scaled(2)
+        offset = flat_index(buffer, indices).scaled(2)
         if not offset.terms and not offset.constant:
             return self.name(buffer)
-        return f"{self.name(buffer)} + {self.text(offset.expr)}"
+        return f"{self.name(buffer)} + {self._sum(offset)}"
+
+    def _sum(self, total: Affine) -> str:
+        """As `text` of its expression, which need not be made for multiples of variables."""
+        ordered, texts = total.ordered, []
+        for part, coefficient in ordered:
+            if type(part) is not Var or coefficient < 0 or total.constant < 0:
+                return self.text(total.expr)
+            texts.append(self.name(part) + (f" * {coefficient}" if coefficient > 1 else ""))
+        if total.constant or not texts:
+            texts.append(literal(INDEX, total.constant))
+        return " + ".join(texts)
 
     def _text(self, expr: Expr) -> tuple[str, int]:
         match expr:
@@ -112,10 +123,10 @@ def is_pair(buffer: Buffer) -> bool:
     return buffer.type.is_complex and not (buffer.space is Space.LOCAL and not buffer.dimensions)
 
 
-def flat_index(buffer: Buffer, indices: Index) -> Expr:
+def flat_index(buffer: Buffer, indices: Index) -> Affine:
     """The row-major index of an element, folded: [i, j + 1] of [4, 12] → i * 12 + j + 1."""
     total, stride = Affine(), 1
     for index, extent in zip(reversed(indices), reversed(buffer.dimensions), strict=True):
         total += affine(index).scaled(stride)
         stride *= extent
-    return total.expr
+    return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
@@ -57,11 +57,16 @@ class Affine:
             total += interval(term, ranges).scaled(coefficient)
         return total
 
+    @property
+    def ordered(self) -> Sequence[tuple[Expr, int]]:
+        """The terms in canonical order."""
+        terms = list(self.terms.items())
+        return sorted(terms, key=_order) if len(terms) > 1 else terms
+
     @functools.cached_property
     def expr(self) -> Expr:
         """As an expression in canonical order: `i * 12 + j - 1`, large strides first."""
-        terms = self.terms.items()
-        ordered = sorted(terms, key=_order) if len(terms) > 1 else terms
+        ordered = self.ordered
         added = [_scaled_term(t, c) for t, c in ordered if c > 0]
         subtracted = [_scaled_term(t, -c) for t, c in ordered if c < 0]
         constant = Const(INDEX, abs(self.constant))

@@ -54,6 +54,10 @@ class Simplifier:
         self._done: dict[int, tuple[Expr, Expr]] = {}  # by id; keeps the key alive
 
     def __call__(self, expr: Expr) -> Expr:
+        if type(expr) is Const:
+            return expr
+        if type(expr) is Var:
+            return self.values.get(expr) or _point_or(expr, self.ranges)
         known = self._done.get(id(expr))
         if known is None:
             known = self._done[id(expr)] = expr, self._new(expr)
@@ -61,7 +65,7 @@ class Simplifier:
 
     def _new(self, expr: Expr) -> Expr:
         """Of an expression that may equal one before."""
-        if self.values or not isinstance(expr, Apply):
+        if self.values or type(expr) is not Apply:
             return self._simplified(expr)
         known = self.ranges.simple.get(expr)
         if known is None:
@@ -70,10 +74,6 @@ class Simplifier:
 
     def _simplified(self, expr: Expr) -> Expr:
         match expr:
-            case Const():
-                return expr
-            case Var():
-                return self.values.get(expr) or _point_or(expr, self.ranges)
             case Load(buffer, indices):
                 changed = tuple(map(self, indices))
                 return expr if same(changed, indices) else Load(buffer, changed)
