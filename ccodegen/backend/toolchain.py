@@ -23,8 +23,8 @@ from ccodegen.target import Target
 
 _SHOWN_LINES = 20
 _LITTLE = ("-Og",)  # half the time of -O3
-# A third less than -O3. The first of the three flags for costly passes is what finds vectors; the
-# last one joins products with sums.
+# A third less than -O3: of what that adds, what finds vectors, where they pay, and what joins
+# products with sums.
 _SOME_OF_GCC = (
     "-O1", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fexpensive-optimizations"
 )

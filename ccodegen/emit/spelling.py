@@ -35,8 +35,6 @@ _OPERANDS = {
     AND: (AND, EQUAL),
     OR: (EQUAL, EQUAL),
 }
-
-
 _LIMITS = ("maximum", "minimum", "clamp")
 
 
