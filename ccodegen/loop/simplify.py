@@ -54,25 +54,25 @@ class Simplifier:
         self._done: dict[int, tuple[Expr, Expr]] = {}  # by id; keeps the key alive
 
     def __call__(self, expr: Expr) -> Expr:
-        if type(expr) is Const:
+        if isinstance(expr, Const):
             return expr
-        if type(expr) is Var:
+        if isinstance(expr, Var):
             return self.values.get(expr) or _point_or(expr, self.ranges)
         known = self._done.get(id(expr))
         if known is None:
             known = self._done[id(expr)] = expr, self._new(expr)
         return known[1]
 
-    def _new(self, expr: Expr) -> Expr:
+    def _new(self, expr: Load | Apply) -> Expr:
         """Of an expression that may equal one before."""
-        if self.values or type(expr) is not Apply:
+        if self.values or isinstance(expr, Load):
             return self._simplified(expr)
         known = self.ranges.simple.get(expr)
         if known is None:
             known = self.ranges.simple[expr] = self._simplified(expr)
         return known
 
-    def _simplified(self, expr: Expr) -> Expr:
+    def _simplified(self, expr: Load | Apply) -> Expr:
         match expr:
             case Load(buffer, indices):
                 changed = tuple(map(self, indices))
