@@ -58,8 +58,8 @@ class ExpressionPrinter:
 
     def _sum(self, total: Affine) -> str:
         """As `text` of its expression, which need not be made for multiples of variables."""
-        ordered, texts = total.ordered, []
-        for part, coefficient in ordered:
+        texts = []
+        for part, coefficient in total.ordered:
             if type(part) is not Var or coefficient < 0 or total.constant < 0:
                 return self.text(total.expr)
             texts.append(self.name(part) + (f" * {coefficient}" if coefficient > 1 else ""))

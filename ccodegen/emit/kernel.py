@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from ccodegen.emit.effort import Effort, effort
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, comment
 from ccodegen.emit.parallel import LOCAL_NAMES, ParallelPrinter, Part, PartText, parallel_loops
@@ -29,7 +28,6 @@ class KernelText:
     prototype: str
     body: tuple[str, ...]
     headers: frozenset[str]
-    effort: Effort
     parts: tuple[PartText, ...] = ()
     apart: frozenset[PartText] = frozenset()
 
@@ -71,7 +69,6 @@ def print_kernel(
         f"void {name}({', '.join(parameters) or 'void'})",
         tuple(fitted(indented(lines))),
         frozenset(headers | {"ccg_base.h"}),
-        effort(kernel),
         tuple(printer.printed),
     )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from ccodegen.emit import hooks
 from ccodegen.emit.constants import ConstantText
-from ccodegen.emit.effort import Effort, is_long
+from ccodegen.emit.effort import Effort, effort, is_long
 from ccodegen.emit.kernel import Apart, KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
@@ -105,6 +105,7 @@ class TablePrinter:
         self._threads = target.machine.threads
         self._names = Names([*own_names(_PREFIX), *added_functions()])
         self._texts: dict[Kernel, KernelText] = {}
+        self._efforts: dict[str, Effort] = {}  # by the kernel's name
         self._little: list[Kernel] = []
         self._hot: list[KernelText] = []  # in no unit yet
         self._units: list[Unit] = []
@@ -119,7 +120,8 @@ class TablePrinter:
         """Prints a kernel."""
         name = file_name(self._names, _PREFIX, kernel)
         text = print_kernel(kernel, name, self._names, self._loops_apart(kernel))
-        if text.effort is Effort.LITTLE:
+        self._efforts[name] = effort(kernel)
+        if self._efforts[name] is Effort.LITTLE:
             self._little.append(kernel)  # until it is known whether a loop calls it
         else:
             if len(self._units) < _FIRST_UNITS:
@@ -151,7 +153,7 @@ class TablePrinter:
                 prototypes=_declarations(*parts),
                 kernels=tuple("\n".join(part.lines("CCG_APART")) for part in parts),
             ),
-            text.effort,
+            self._effort([text]),
         )
         return half
 
@@ -170,10 +172,10 @@ class TablePrinter:
             files=self._names,
             printed=self._texts,
         )
-        (last, effort_of_last), *others = self._last_groups(program)
-        for group, effort in others:
-            self._complete(_view(group, self._strict), effort)
-        self._complete(self._entry_view(printer, last), effort_of_last)
+        (last, worth_of_last), *others = self._last_groups(program)
+        for group, worth in others:
+            self._complete(_view(group, self._strict), worth)
+        self._complete(self._entry_view(printer, last), worth_of_last)
         python = () if printer.hooks else (PYTHON,)
         pool = (self._pool,) if printer.shared and self._threads > 1 else ()
         return TableSources((*self._units, *pool, *python), external)
@@ -190,16 +192,16 @@ class TablePrinter:
             for group in self._packed(often):
                 self._add_hot(*group)
             others = [] if joined else self._packed(rest)
-            last = ([*self._hot, *joined], _most_effort(self._hot))
+            last = ([*self._hot, *joined], self._effort(self._hot))
             return [last, *((group, Effort.LITTLE) for group in others)]
         groups = [(group, Effort.LITTLE) for group in self._packed(rest)]
-        last = (self._hot, _most_effort(self._hot))
+        last = (self._hot, self._effort(self._hot))
         return [*groups, last] if self._hot or not groups else groups
 
     def _add_hot(self, *texts: KernelText) -> None:
         most = self._most if len(self._units) >= _FIRST_UNITS else 0
         if self._hot and _lines([*self._hot, *texts]) > most:
-            self._complete(_view(self._hot, self._strict), _most_effort(self._hot))
+            self._complete(_view(self._hot, self._strict), self._effort(self._hot))
             self._lines += _lines(self._hot)
             self._hot = []
         self._hot += texts
@@ -218,8 +220,13 @@ class TablePrinter:
             groups[-1].append(text)
         return groups
 
-    def _complete(self, view: _UnitView, effort: Effort) -> None:
-        unit = Unit(f"unit{len(self._units)}.c", render("table.c.j2", view), effort)
+    def _effort(self, texts: Sequence[KernelText]) -> Effort:
+        """What a unit of kernels is worth that are hot, or that loops call."""
+        some = {self._efforts[text.name] for text in texts} == {Effort.SOME}
+        return Effort.SOME if some else Effort.MOST
+
+    def _complete(self, view: _UnitView, worth: Effort) -> None:
+        unit = Unit(f"unit{len(self._units)}.c", render("table.c.j2", view), worth)
         self._units.append(unit)
         self._send(unit)
 
@@ -238,11 +245,6 @@ class TablePrinter:
             entry=_entry(printer, self._threads > 1),
             shared=printer.shared and self._threads > 1,
         )
-
-
-def _most_effort(texts: Sequence[KernelText]) -> Effort:
-    """That of a unit of kernels which are not all worth little."""
-    return Effort.SOME if all(text.effort is Effort.SOME for text in texts) else Effort.MOST
 
 
 def _lines(texts: Iterable[KernelText]) -> int:

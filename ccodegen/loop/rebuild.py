@@ -29,7 +29,7 @@ OnStmt: TypeAlias = Callable[[Stmt], Stmt | Body]
 
 
 def keep_expr(expr: Expr) -> Expr:
-    """For `rebuild` of statements alone, which then does not look at expressions."""
+    """For `rebuild` of statements alone, which then leaves expressions as they are."""
     return expr
 
 
@@ -82,8 +82,10 @@ def _rebuilt(statement: Stmt, on_expr: OnExpr, on_stmt: OnStmt) -> Stmt:
             same_loop = turns is extent and inner is body
             return statement if same_loop else For(var, turns, inner, kind)
         case If(condition, then, orelse):
+            decision = rebuild_expr(condition, on_expr)
             arms = rebuild(then, on_expr, on_stmt), rebuild(orelse, on_expr, on_stmt)
-            return If(rebuild_expr(condition, on_expr), *arms)
+            same_branch = decision is condition and same(arms, (then, orelse))
+            return statement if same_branch else If(decision, *arms)
         case Note() | Alloc():
             return statement
     return statement if on_expr is keep_expr else _with_expressions(statement, on_expr)
