@@ -21,7 +21,7 @@ from ccodegen.backend.options import BuildOptions, Parameter, checked_options
 from ccodegen.program_digest import program_digest
 from ccodegen.support.collection import no_collection
 from ccodegen.support.errors import InputError
-from ccodegen.support.hooks import IO, NO_IO
+from ccodegen.support.hooks import IO, NO_IO, ArraySpec
 from ccodegen.support.user_targets import has_user_targets
 from ccodegen.target import Target
 
@@ -48,6 +48,11 @@ class Executable:
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         return self.run(*arrays) if out is None else self.run(*arrays, out=out)
+
+    @property
+    def arguments(self) -> tuple[ArraySpec, ...]:
+        """The arrays that a call takes; those of dynamic shape with their bounds."""
+        return tuple(ArraySpec(slot.shape, slot.dtype) for slot in self._loaded.taken)
 
     @property
     def memory(self) -> Memory:
@@ -148,7 +153,7 @@ def _with_callbacks(io: IO, source: Any) -> IO:
     """With the callbacks of a `Lowered`."""
     if not hasattr(source, "compiler_ir"):
         return io
-    from ccodegen.frontends.jax_source import callbacks
+    from ccodegen.frontends.jax_lowered import callbacks
 
     return replace(io, calls={**callbacks(source), **io.calls})
 

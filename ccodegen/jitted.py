@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ccodegen.frontends import jax_source
+from ccodegen.frontends import jax_lowered
 from ccodegen.frontends.jax_arguments import Names, Numbers, choose
-from ccodegen.hlo.shape import ArrayShape
 from ccodegen.jit import Executable
 from ccodegen.support.errors import InputError
-from ccodegen.support.hooks import IO
 
 
 class Jitted:
@@ -32,7 +30,7 @@ class Jitted:
         self._function = function
         self._donated = choose(function, *donated)
         self._static = choose(function, *static)
-        self._compile_module = compile_
+        self._compile_program = compile_
         self._made: dict[Any, _Compiled] = {}
 
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
@@ -57,19 +55,18 @@ class Jitted:
         leaves, tree = tree_util.tree_flatten(dynamic)
         kinds = tuple(_kind(a) for a in leaves)
         static = self._static.of(args, kwargs)
-        return tree, kinds, static, jax_source.settings()
+        return tree, kinds, static, jax_lowered.settings()
 
     def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Compiled:
         numbers, names = sorted(self._static.numbers), sorted(self._static.names)
-        program = jax_source.trace(
+        lowered = jax_lowered.lower(
             self._function, args, kwargs, static_argnums=numbers, static_argnames=names
         )
-        donate = self._donated_parameters(args, kwargs, program.kept)
-        io = IO(calls=program.calls)
-        executable = self._compile_module(program.module, donate=donate, io=io)
-        shapes = [p.shape for p in program.module.entry.parameters]
-        types = [s.element_type.dtype for s in shapes if isinstance(s, ArrayShape)]
-        return _Compiled(program, executable, types, frozenset(donate))
+        form = jax_lowered.call_of(lowered)
+        donate = self._donated_parameters(args, kwargs, form.kept)
+        executable = self._compile_program(lowered, donate=donate)
+        types = [argument.dtype for argument in executable.arguments]
+        return _Compiled(form, executable, types, frozenset(donate))
 
     def _donated_parameters(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], kept: Sequence[int]
@@ -101,15 +98,15 @@ class _Compiled:
     """A function for one set of shapes and types. `types` and `donated`: of the entry's
     parameters."""
 
-    program: jax_source.JaxProgram
+    form: jax_lowered.JaxCall
     executable: Executable
     types: Sequence[np.dtype[Any]]
     donated: frozenset[int]
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        values = self.program.flatten(args, kwargs)
+        values = self.form.flatten(args, kwargs)
         results = self.executable(*(self._array(n, value) for n, value in enumerate(values)))
-        return self.program.unflatten(results if isinstance(results, tuple) else (results,))
+        return self.form.unflatten(results if isinstance(results, tuple) else (results,))
 
     def _array(self, number: int, value: Any) -> np.ndarray[Any, Any]:
         """In the type it was traced with: JAX takes Python numbers and 64 bits for 32. A donated

@@ -33,7 +33,7 @@ def _source_bytes(source: Any) -> bytes:
     if hasattr(source, "mlir_module_serialized"):
         return bytes(source.mlir_module_serialized)
     if hasattr(source, "compiler_ir"):
-        from ccodegen.frontends.jax_source import identity
+        from ccodegen.frontends.jax_lowered import identity
 
         return identity(source)
     if isinstance(source, str | Path) and "\n" not in str(source):

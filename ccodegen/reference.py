@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ccodegen.frontends import jax_source
+from ccodegen.frontends import jax_lowered
 from ccodegen.frontends.read import read
 from ccodegen.hlo import evaluate as hlo_evaluate
 from ccodegen.ops.custom_call import with_hosts
@@ -19,5 +19,5 @@ def evaluate(source: Any, *arrays: Any, io: IO = NO_IO) -> Any:
     fast: strict mode's bits. Raises InputError for arguments that do not fit, UnsupportedError for
     an op that has no reference.
     """
-    io = replace(io, calls={**jax_source.callbacks(source), **io.calls})
+    io = replace(io, calls={**jax_lowered.callbacks(source), **io.calls})
     return hlo_evaluate.evaluate(read(source), *arrays, io=with_hosts(io))

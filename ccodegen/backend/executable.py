@@ -31,6 +31,7 @@ class HostExecutable:
     def __init__(self, image: Image, stream: HostStreamExecutor) -> None:
         self.image = image
         self.signature = signature = image.signature
+        self.taken = signature.as_logical().inputs
         self._stream = stream
         self._transfer = HostTransferManager(self._shown(signature))
         self._results = _results(signature)
@@ -88,8 +89,7 @@ class DynamicExecutable(HostExecutable):
         super().__init__(image, stream)
         signature = image.signature
         self._form = dynamic_form(signature.arguments)
-        own = signature.as_logical()
-        self._taken = own.inputs[: len(own.inputs) - len(self._form.inputs)]
+        self.taken = self.taken[: len(self.taken) - len(self._form.inputs)]
         self._structure = signature.structure
         self._results = _results(_flat(signature))
 
@@ -102,12 +102,12 @@ class DynamicExecutable(HostExecutable):
         InputError for `out`, as the sizes of results are known only after the run."""
         if out is not None:
             raise InputError("out: not possible where a result has a dynamic dimension")
-        names = [slot.name for slot in self._taken]
+        names = [slot.name for slot in self.taken]
         if len(arrays) != len(names):
             listed = f" ({', '.join(names)})" if names else ""
             expected = f"expected {counted(len(names), 'argument')}{listed}"
             raise InputError(f"{expected}, got {len(arrays)}")
-        bounds = [slot.shape for slot in self._taken]
+        bounds = [slot.shape for slot in self.taken]
         results = self._form.taken(super().__call__(*self._form.given(arrays, names, bounds)))
         return nest(self._structure, lambda leaf: results[leaf])
 

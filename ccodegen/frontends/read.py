@@ -45,7 +45,7 @@ def _read(source: Any, file: str | None) -> Module:
     if isinstance(source, bytes | bytearray | memoryview):
         return _read_bytes(bytes(source), file or "<bytes>")
     if jax_source.is_jax_program(source):
-        return jax_source.from_object(source).module
+        return jax_source.from_object(source)
     raise _unknown_object(source)
 
 
@@ -89,7 +89,7 @@ def _read_bytes(data: bytes, file: str) -> Module:
     if not _CONTROL.search(data):
         return _read_text(data.removeprefix(_BOM).decode("utf-8", "surrogateescape"), file)
     if _ARTIFACT.search(data):  # a serialized jax.export has one somewhere inside
-        return jax_source.deserialize(data, file).module
+        return jax_source.deserialize(data, file)
     return proto.read(data, file)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 from ccodegen.frontends import _jaxlib
+from ccodegen.frontends.installed import require
 from ccodegen.hlo import proto
 from ccodegen.hlo.ir import Module
 from ccodegen.passes.settle_entry_layout import with_row_major_interface
@@ -31,13 +31,6 @@ def read(code: str | bytes, file: str = "<stablehlo>") -> Module:
     """
     data = code.encode("utf-8", "surrogateescape") if isinstance(code, str) else code
     return with_row_major_interface(proto.read(_converted(data, file), file))
-
-
-def require(package: str) -> None:
-    """Raises InputError, saying what to install, where jax or jaxlib is missing."""
-    if importlib.util.find_spec(package) is None:
-        hint = 'install it: pip install "ccodegen[jax]"; or convert the program to HLO text'
-        raise InputError(f"reading StableHLO and JAX programs needs {package}", hint=hint)
 
 
 def _converted(data: bytes, file: str) -> bytes:

@@ -48,7 +48,7 @@ class Request:
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """An array that a hook has to give: its dimensions and NumPy type."""
+    """An array that a program takes, or that a hook has to give: its dimensions and NumPy type."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]

@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import ccodegen
 from ccodegen.backend import cached, host, library, toolchain
 from ccodegen.backend.executable import HostExecutable
 from ccodegen.backend.interfaces import Memory, Options
@@ -37,6 +38,19 @@ def test_result_and_memory() -> None:
     exe = host.load(programs.mlp(), HOST)
     np.testing.assert_allclose(exe(X), mlp_result(X), rtol=1e-5)
     assert exe.memory == Memory(arena=112, constants=96, arguments=128, outputs=48)
+
+
+def test_arguments_are_those_of_a_call() -> None:
+    text = """HloModule m, entry_computation_layout={(f32[2,3]{0,1}, s8[<=4])->s8[<=4]}
+ENTRY e {
+  x = f32[2,3]{0,1} parameter(0)
+  n = s8[<=4] parameter(1)
+  ROOT y = s8[<=4] negate(n)
+}
+"""
+    exe = ccodegen.compile(text)
+    assert [str(a) for a in exe.arguments] == ["float32[2,3]", "int8[4]"]
+    np.testing.assert_array_equal(exe(np.zeros((2, 3), np.float32), np.int8([5, 6])), [-5, -6])
 
 
 def test_strict_mode_and_no_cache(cache_directory: Path) -> None:

@@ -152,3 +152,17 @@ assert "ccodegen.passes.pipelines" not in sys.modules
 assert "ccodegen.ops" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_jax_program_from_the_cache_imports_no_passes() -> None:
+    pytest.importorskip("jax")
+    script = """
+import sys, jax, numpy as np, ccodegen
+x = np.ones(3, np.float32)
+np.testing.assert_allclose(ccodegen.compile(jax.jit(lambda x, y: x + y).lower(x, x))(x, x), x + x)
+print("ccodegen.ops" in sys.modules)
+"""
+    for brought in ("True\n", "False\n"):
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        assert done.stdout == brought

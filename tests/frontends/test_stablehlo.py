@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ccodegen.ops  # noqa: F401
-from ccodegen.frontends import jax_source, stablehlo
+from ccodegen.frontends import jax_lowered, jax_source, stablehlo
 from ccodegen.hlo.evaluate import evaluate
 from ccodegen.support.errors import InputError, UnsupportedError
 
@@ -104,14 +104,17 @@ def sources() -> list[Any]:
 
 
 @pytest.mark.parametrize("form", [0, 1, 2], ids=["Lowered", "Traced", "Exported"])
-def test_a_jax_program_keeps_names_and_trees(form: int) -> None:
-    traced = jax_source.from_object(sources()[form])
-    parameters = traced.module.entry.parameters
+def test_a_jax_program_keeps_names(form: int) -> None:
+    parameters = jax_source.from_object(sources()[form]).entry.parameters
     assert [p.metadata.op_name for p in parameters] == ["params['w']", "x"]
-    assert traced.kept == (1, 2)
-    flat = traced.flatten(ARGUMENTS, {})
+
+
+def test_a_call_of_a_jax_program_has_its_trees() -> None:
+    call = jax_lowered.call_of(sources()[0])
+    assert call.kept == (1, 2)
+    flat = call.flatten(ARGUMENTS, {})
     assert flat[0] is ARGUMENTS[0]["w"] and flat[1] is ARGUMENTS[1]
-    assert traced.unflatten([1, 2]) == {"x": 1, "y": 2}
+    assert call.unflatten([1, 2]) == {"x": 1, "y": 2}
 
 
 @pytest.mark.parametrize("element_type", [np.float32, np.float16])
@@ -119,22 +122,23 @@ def test_erfc_is_not_written_out(element_type: type) -> None:
     from jax import lax
 
     x = np.array([-1, 0, 0.5, 3], element_type)
-    traced = jax_source.trace(lambda x: (lax.erfc(x), lax.erf(x)), (x,), {})
-    ops = [i.op for i in traced.module.entry.instructions]
+    lowered = jax_lowered.lower(lambda x: (lax.erfc(x), lax.erf(x)), (x,), {})
+    module = jax_source.from_lowered(lowered)
+    ops = [i.op for i in module.entry.instructions]
     assert sorted(ops) == ["custom-call", "erf", "parameter", "tuple"]
     wanted = [math.erfc(v) for v in x.tolist()]
-    np.testing.assert_allclose(evaluate(traced.module, x)[0], wanted, rtol=2e-3)
+    np.testing.assert_allclose(evaluate(module, x)[0], wanted, rtol=2e-3)
 
 
 def test_donated_arguments_are_aliases() -> None:
-    traced = jax_source.trace(function, ARGUMENTS, {}, donate_argnums=1)
-    assert [alias.parameter for alias in traced.module.aliases] == [1]
+    lowered = jax_lowered.lower(function, ARGUMENTS, {}, donate_argnums=1)
+    assert [alias.parameter for alias in jax_source.from_lowered(lowered).aliases] == [1]
 
 
 def test_another_structure_of_arguments_is_an_error() -> None:
-    traced = jax_source.trace(function, ARGUMENTS, {})
+    call = jax_lowered.call_of(jax_lowered.lower(function, ARGUMENTS, {}))
     with pytest.raises(InputError, match="structure"):
-        traced.flatten(ARGUMENTS[1:], {})
+        call.flatten(ARGUMENTS[1:], {})
 
 
 def test_symbolic_dimensions_are_unsupported() -> None:
