@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ccodegen.emit.render import render
+from ccodegen.support.immutable import immutable
 from ccodegen.support.version import VERSION
 from ccodegen.target import Target
 
 WARNINGS = "-pedantic -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes"
 
 
-@dataclass(frozen=True)
+@immutable
 class _BuildView:
     """`sources` and `tests`: C files without their endings; no tests: none are built."""
 

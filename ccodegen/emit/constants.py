@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 
 import numpy as np
 
 from ccodegen.emit.literal import has_odd_nan, initializers
 from ccodegen.emit.types import array_length, memory_type
 from ccodegen.loop.ir import Buffer, ConstantData
+from ccodegen.support.immutable import immutable
 
 
-@dataclass(frozen=True)
+@immutable
 class ConstantText:
     """A constant array: `declaration = { values };`, or, where it has been declared before in the
     unit, `definition = { values };`. `reference`: what code calls its first

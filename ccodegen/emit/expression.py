@@ -6,7 +6,6 @@ add(load x[i, j], 1.5)  →  x[i * 12 + j] + 1.5f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ccodegen.emit.literal import literal
 from ccodegen.emit.spelling import POSTFIX, PRIMARY, UNARY, is_call, spell
@@ -14,6 +13,7 @@ from ccodegen.emit.types import memory_type
 from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Space, Var
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 # They give no more digits than they are given: an f32 that need not be rounded.
 _EXACT = {
@@ -27,7 +27,7 @@ _EXACT = {
 _FUSED = {ElementType.F32, ElementType.F64}
 
 
-@dataclass(frozen=True)
+@immutable
 class ExpressionPrinter:
     """`name`: gives the C name of a variable or buffer. `headers`: collects what the text needs.
     `guarded`: arrays are read where the text says so, and at no other time."""

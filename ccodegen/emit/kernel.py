@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, comment
@@ -14,10 +13,11 @@ from ccodegen.emit.used import used_variables
 from ccodegen.loop.ir import Buffer, Kernel
 from ccodegen.loop.rebuild import used_buffers, written_buffers
 from ccodegen.support.decisions import decided
+from ccodegen.support.immutable import immutable
 from ccodegen.support.naming import counted
 
 
-@dataclass(frozen=True)
+@immutable
 class KernelText:
     """A printed kernel. `prototype` is without storage class and semicolon. `parts`: loops it
     gives to threads; if there are any, its last parameter is `threads`. `apart`: those whose turns

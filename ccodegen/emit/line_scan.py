@@ -8,7 +8,6 @@ ccg_scan_back_add_f32_16 begins at the last one of the `count` elements.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ccodegen.emit.literal import literal
 from ccodegen.emit.render import render
@@ -16,6 +15,7 @@ from ccodegen.loop.neutral import neutral
 from ccodegen.loop.operators import spell
 from ccodegen.loop.spelling import c_type
 from ccodegen.support.element_type import HLO_TYPES, ElementType
+from ccodegen.support.immutable import immutable
 
 NAME = re.compile(
     r"(ccg_scan_(back_)?(add|multiply|maximum|minimum)_([fsu](?:32|64))_(2|4|8|16))\.h"
@@ -25,7 +25,7 @@ _BETTER = {"maximum": ">", "minimum": "<"}
 _ZEROS = {"maximum": "&", "minimum": "|"}  # of their bits
 
 
-@dataclass(frozen=True)
+@immutable
 class _Step:
     """Every element is joined with the one at a distance, the neutral value where there is none:
     `places` are their numbers for CCG_SHUFFLE."""
@@ -34,7 +34,7 @@ class _Step:
     places: str
 
 
-@dataclass(frozen=True)
+@immutable
 class _View:
     """`type`: C's, of the elements, each of so many bytes (`size`); `lane`: that of them in vectors
     of so many `bytes`. `symbol`: C's for the operator on vectors, if there is one; else `better` is

@@ -15,7 +15,6 @@ The loop has a function with parameters, as compilers forget restrict elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
@@ -28,6 +27,7 @@ from ccodegen.loop.ir import Alloc, Buffer, For, If, Let, LoopKind, Space, Stmt,
 from ccodegen.loop.join_loops import join_loops
 from ccodegen.loop.rebuild import statements, used_buffers
 from ccodegen.loop.spelling import c_type
+from ccodegen.support.immutable import immutable
 
 HEADER = "ccg_threads.h"
 LOCAL_NAMES = ("threads", "context", "shared", "begin", "end", "piece", "last")
@@ -39,7 +39,7 @@ _ENOUGH_TURNS = 32  # that it matters little whether a thread has one more than 
 _CHUNK = 1024  # turns of a vector loop that stay together: whole vectors, whole cache lines
 
 
-@dataclass(frozen=True)
+@immutable
 class Part:
     """What one thread does of a loop: `function` over a `struct context` of what it uses, which
     `turns` takes as parameters."""
@@ -49,7 +49,7 @@ class Part:
     turns: str
 
 
-@dataclass(frozen=True)
+@immutable
 class PartText:
     """A printed part: the function of turns, whose prototype is without storage class and
     semicolon, and what calls it."""

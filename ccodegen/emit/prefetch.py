@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 
 from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, Expr, For, Let, LoopKind, Space
 from ccodegen.loop.parts import loads, variables
 from ccodegen.loop.rebuild import expressions, statements, written_buffers
+from ccodegen.support.immutable import immutable
 
 _DISTANCE = 1 << 14  # bytes: some pages, half of a small cache
 _DISTANCE_OF_SEVERAL = 1 << 13  # of readers at several places, together
@@ -25,7 +25,7 @@ _MOST_OF_A_TURN = 1 << 15
 _LEAP = 1.75
 
 
-@dataclass(frozen=True)
+@immutable
 class Prefetch:
     """So many elements from one on, which may lie behind the end of the buffer."""
 

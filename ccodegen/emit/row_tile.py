@@ -10,10 +10,10 @@ from run to run: what the left matrix has of the depth lies in such runs.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ccodegen.emit.render import render
 from ccodegen.emit.tile import NARROW_TYPES, TYPES
+from ccodegen.support.immutable import immutable
 
 _FLOATS = r"f32|f64"
 _INTEGERS = r"s16_s16|[su]8_[su]8"
@@ -24,7 +24,7 @@ NAME = re.compile(
 _PART = 16  # bytes of lanes that are added up one after the other in the end
 
 
-@dataclass(frozen=True)
+@immutable
 class _View:
     """`lanes` of a sum, 0 where its order does not matter, in vectors of so many `bytes`; `part`:
     lanes added up last. `accumulators`: their names by row and column; `excesses`, by column, is

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,12 @@ from ccodegen.emit.types import array_length, memory_type
 from ccodegen.loop.ir import Argument, Buffer, ConstantData, Program, Space
 from ccodegen.loop.spelling import c_type, converted, headers
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _RESERVED = "main memory arena args error passed check check_bytes reader weights"
 
 
-@dataclass(frozen=True)
+@immutable
 class Expectation:
     """One run: arrays by parameter and by output number. `tolerances`: by output number, the
     greatest difference over the greatest expected value; types other than floats must be equal.
@@ -33,7 +33,7 @@ class Expectation:
     counts: Sequence[np.ndarray[Any, Any] | None] = ()
 
 
-@dataclass(frozen=True)
+@immutable
 class _Array:
     """An array the test writes to; `given` is what it holds before, if anything."""
 
@@ -43,7 +43,7 @@ class _Array:
     given: str
 
 
-@dataclass(frozen=True)
+@immutable
 class _Result:
     """`counts`: name of the array that says what is compared, "" for all; of `length` numbers."""
 
@@ -58,7 +58,7 @@ class _Result:
     tolerance: str
 
 
-@dataclass(frozen=True)
+@immutable
 class _Reader:
     """Gives an element as a double."""
 
@@ -67,7 +67,7 @@ class _Reader:
     expression: str
 
 
-@dataclass(frozen=True)
+@immutable
 class _TestView:
     prefix: str
     upper: str
@@ -81,14 +81,14 @@ class _TestView:
     results: tuple[_Result, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class _VectorsView:
     prefix: str
     upper: str
     vectors: tuple[ConstantText, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class Selftest:
     """`files`: text by path in the package. `headers`: the files of runtime_c they include."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from ccodegen.emit import hooks
@@ -18,13 +17,14 @@ from ccodegen.emit.types import memory_type
 from ccodegen.emit.weights import WeightsBlock, pack
 from ccodegen.loop.ir import Argument, Program, Space
 from ccodegen.loop.steps import used_buffers
+from ccodegen.support.immutable import immutable
 from ccodegen.support.version import VERSION
 from ccodegen.target import Target
 
 MOST_PARAMETERS = 8
 
 
-@dataclass(frozen=True)
+@immutable
 class Sources:
     """`files`: text by path in the package. `runtime`: the files of runtime_c they include.
     `weights`: the constants, where they are no part of the files but a pointer. `threads`: the
@@ -37,7 +37,7 @@ class Sources:
     hooks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@immutable
 class _WeightRow:
     """A constant in the block: its name, type and dimensions, and where it begins."""
 
@@ -46,7 +46,7 @@ class _WeightRow:
     offset: int
 
 
-@dataclass(frozen=True)
+@immutable
 class _HeaderView:
     banner: str
     prefix: str
@@ -64,7 +64,7 @@ class _HeaderView:
     hooks: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class _SourceView:
     banner: str
     prefix: str
@@ -78,7 +78,7 @@ class _SourceView:
     body: str
 
 
-@dataclass(frozen=True)
+@immutable
 class _WeightsView:
     prefix: str
     upper: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 
 from ccodegen.loop import operators
 from ccodegen.loop.ir import Apply, Const, Expr, Var
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 PRIMARY, POSTFIX, UNARY = 16, 15, 14
 MULTIPLY, ADD, SHIFT, ORDER, EQUAL, BIT_AND, BIT_XOR, BIT_OR, AND, OR, CHOICE = range(13, 2, -1)
@@ -38,7 +38,7 @@ _OPERANDS = {
 _LIMITS = ("maximum", "minimum", "clamp")
 
 
-@dataclass(frozen=True)
+@immutable
 class Spelling:
     """A template over `{0}`, `{1}`, …; how tightly it binds, and how tightly each argument must."""
 

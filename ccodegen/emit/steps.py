@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ccodegen.emit.hooks import print_hook
 from ccodegen.emit.lines import indented
@@ -22,9 +21,10 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.steps import called_kernels, used_buffers
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 
-@dataclass(frozen=True)
+@immutable
 class StepPrinter:
     """`buffer` gives the C name of one, `call` the call of a kernel over such names."""
 

@@ -10,7 +10,7 @@ they need no optimising, but for those that loops call. So do the threads and wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ccodegen.emit import hooks
 from ccodegen.emit.constants import ConstantText
@@ -25,6 +25,7 @@ from ccodegen.emit.steps import is_single, repeated_kernels
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.ir import ConstantData, Kernel, Program, Space
 from ccodegen.loop.steps import called_kernels, used_buffers
+from ccodegen.support.immutable import immutable
 from ccodegen.support.runtime_c import added_functions
 from ccodegen.target import Target
 
@@ -39,7 +40,7 @@ _SHORT_HEADERS = {"ccg_base.h", "ccg_index.h"} | {f"ccg_integer_{n}.h" for n in 
 _FEW_LINES = 30  # take less time, even optimised, than a compiler takes to begin
 
 
-@dataclass(frozen=True)
+@immutable
 class Unit:
     """One translation unit."""
 
@@ -51,7 +52,7 @@ class Unit:
 PYTHON = Unit("python.c", '#include "ccg_python.h"\n', Effort.LITTLE)
 
 
-@dataclass(frozen=True)
+@immutable
 class TableSources:
     """`external`: the constants that the caller puts into the table, in that order."""
 
@@ -59,12 +60,12 @@ class TableSources:
     external: tuple[ConstantData, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class _PoolView:
     threads: int
 
 
-@dataclass(frozen=True)
+@immutable
 class _UnitView:
     """`shared`: its entry function has threads for its kernels."""
 

@@ -12,10 +12,10 @@ make them too large. ccg_tile_bf16_bf16_8x32 has f32 sums, and `least` behind th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ccodegen.emit.render import render
 from ccodegen.support.errors import InternalError
+from ccodegen.support.immutable import immutable
 
 _PAIRS = "bf16_bf16"
 _BYTES = ("s8_s8", "s8_u8", "u8_s8", "u8_u8")
@@ -31,7 +31,7 @@ _WIDTHS = (64, 32, 16)  # bytes of a vector register
 _MOST_ACCUMULATORS = 28
 
 
-@dataclass(frozen=True)
+@immutable
 class _Row:
     """`accumulators`: names of the row's vectors of sums; `places`: where each goes in `sums`."""
 
@@ -40,7 +40,7 @@ class _Row:
     places: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class _VectorBody:
     """The body for one width of registers. `columns`: where each vector of a row begins, in a row
     of the panel; `starts`: which column that is; `excesses`: names of what is to be subtracted from
@@ -53,7 +53,7 @@ class _VectorBody:
     excesses: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class _TileView:
     name: str
     columns: int
@@ -63,7 +63,7 @@ class _TileView:
     portable_rows: tuple[_Row, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class _PlainView(_TileView):
     """All of one type. `runs`: whether the depth of the left matrix lies in runs."""
 
@@ -72,7 +72,7 @@ class _PlainView(_TileView):
     suffix: str
 
 
-@dataclass(frozen=True)
+@immutable
 class _GroupView(_TileView):
     """`group` elements of the depth lie together. `panel_step`: elements of the right matrix from
     group to group; `dot`: the function that adds products of groups; `flip`: the constant that it
@@ -87,7 +87,7 @@ class _GroupView(_TileView):
     noted: bool
 
 
-@dataclass(frozen=True)
+@immutable
 class _PairView(_TileView):
     """`panel_step`: elements of the right matrix from pair to pair; `places`: in a pair, by the
     names of the functions that take these out, in the order in which they are added."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ccodegen.loop.ir import Buffer, Program
 from ccodegen.loop.steps import used_buffers
+from ccodegen.support.immutable import immutable
 from ccodegen.target import Abi
 
 
-@dataclass(frozen=True)
+@immutable
 class WeightsBlock:
     """`offsets`: in bytes from the block's start, multiples of `alignment`, in ascending order."""
 

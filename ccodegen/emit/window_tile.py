@@ -9,15 +9,15 @@ once for a row.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ccodegen.emit.render import render
 from ccodegen.emit.tile import TYPES
+from ccodegen.support.immutable import immutable
 
 NAME = re.compile(r"(ccg_window_(f32|f64)_([1-8])x(2|4|8|16)_([1-8])s([1-8]))\.h")
 
 
-@dataclass(frozen=True)
+@immutable
 class _Term:
     """What is added to a sum: a column's element times a weight, by their names."""
 
@@ -25,7 +25,7 @@ class _Term:
     weight: str
 
 
-@dataclass(frozen=True)
+@immutable
 class _Column:
     """One that places read, and the products that it is in. `number`: from the first one's."""
 
@@ -33,7 +33,7 @@ class _Column:
     products: tuple[_Term, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class _View:
     """`bytes` of an element, `width`: of all lanes; `starts`: where each sum's lanes begin."""
 

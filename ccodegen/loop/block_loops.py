@@ -11,7 +11,6 @@ places' upper bits down. Elsewhere blocks pay where the cache does not keep the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, index, vector_kind
@@ -37,6 +36,7 @@ from ccodegen.loop.parts import parts
 from ccodegen.loop.rebuild import Body, rebuild, rebuild_expr, replacing, written_buffers
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.shuffle import shuffle
+from ccodegen.support.immutable import immutable
 
 _LINE = 64  # bytes
 _MOST_ELEMENTS = 32  # in a row of a block, of however small a type
@@ -66,7 +66,7 @@ def _blocked(statement: Stmt, fresh: Callable[[str], str], vector_bytes: int) ->
     return (statement,)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Nest:
     """Independent loops around straight code: the outer ones, the outermost first, and their
     extents; the innermost one and its own, which may be an expression."""
@@ -164,7 +164,7 @@ def _loads(body: Body) -> Iterator[Load]:
             bound.add(statement.var)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Blocks:
     """A nest in blocks of `across` × its innermost loop."""
 

@@ -4,7 +4,6 @@ are far."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ccodegen.loop.ir import (
     INDEX,
@@ -24,6 +23,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import parts
+from ccodegen.support.immutable import immutable
 
 TRANSCENDENTAL = frozenset(
     (
@@ -39,7 +39,7 @@ FAR = 1 << 23  # bytes of an array that caches do not keep
 _UNKNOWN_TURNS = 16
 
 
-@dataclass(frozen=True)
+@immutable
 class Cost:
     """Counts for one run. `operations`: scalar operators other than index arithmetic and those of
     TRANSCENDENTAL, which count apart. Bytes are of loads and stores, as if there were no cache;

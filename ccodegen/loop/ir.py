@@ -167,7 +167,7 @@ class Let:
     value: Expr
 
 
-@dataclass(frozen=True)
+@immutable
 class Alloc:
     """Declares a LOCAL buffer for the rest of the block; its contents are undefined at first."""
 
@@ -181,7 +181,7 @@ class Store:
     value: Expr
 
 
-@dataclass(frozen=True)
+@immutable
 class CallC:
     """A call of a function of runtime_c: pointers to buffers first, then scalars.
 
@@ -195,7 +195,7 @@ class CallC:
     writes: tuple[int, ...] = (0,)
 
 
-@dataclass(frozen=True)
+@immutable
 class Note:
     """A comment for the reader: the HLO instruction and source line the next statements are of."""
 
@@ -219,7 +219,7 @@ class Kernel:
     origin: str = ""
 
 
-@dataclass(frozen=True)
+@immutable
 class CallKernel:
     """Runs a kernel over other buffers of the same types and sizes than its own (identical kernels
     are shared)."""
@@ -229,7 +229,7 @@ class CallKernel:
     origin: str = ""
 
 
-@dataclass(frozen=True)
+@immutable
 class CallHook:
     """Asks the caller of the program: hands `reads` over, and has all elements of `writes` written.
     A hook may fail, which ends the program."""
@@ -250,7 +250,7 @@ class While:
     origin: str = ""
 
 
-@dataclass(frozen=True)
+@immutable
 class Switch:
     """Runs branch `selector` (S32 or PRED, rank 0): the last one where it is out of range. For a
     PRED the first branch is for true, the second for false."""
@@ -263,7 +263,7 @@ class Switch:
 Step: TypeAlias = CallKernel | CallHook | While | Switch
 
 
-@dataclass(frozen=True)
+@immutable
 class Argument:
     """One pointer of the C interface.
 
@@ -294,7 +294,7 @@ class Argument:
         return "out" if self.parameter is None else "in-out"
 
 
-@dataclass(frozen=True)
+@immutable
 class ConstantData:
     """Bytes of a CONSTANT buffer. `data`: a read-only NumPy array of its type and dimensions, or
     what computes one."""
@@ -328,7 +328,7 @@ class Program:
     arena_buffers: tuple[BufferLife, ...] = ()
 
 
-@dataclass(frozen=True)
+@immutable
 class BufferLife:
     """For the memory report: the steps (numbered in order of printing) in which it is alive."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import operator as python
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,7 @@ from ccodegen.loop.library import effect_of
 from ccodegen.loop.operators import evaluate
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InternalError
+from ccodegen.support.immutable import immutable
 
 Body = tuple[Stmt, ...]
 Array = np.ndarray[Any, Any]
@@ -52,7 +52,7 @@ def poisoned(size: int, dtype: np.dtype[Any]) -> Array:
     return np.full(size * dtype.itemsize, 0xFF, np.uint8).view(dtype)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Memory:
     """A buffer's elements; `first`: where they start, for each lane that has its own."""
 

@@ -9,7 +9,7 @@ they read lane by lane, behind a branch, and make no vectors; nor of choices bet
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed
@@ -17,6 +17,7 @@ from ccodegen.loop.ir import INDEX, Apply, Expr, For, If, Let, Load, LoopKind, S
 from ccodegen.loop.parts import loads, parts
 from ccodegen.loop.ranges import KnownRanges, counted, interval
 from ccodegen.loop.rebuild import Body, rebuild
+from ccodegen.support.immutable import immutable
 
 
 def name_arms(body: Body, fresh: Callable[[str], str]) -> Body:
@@ -30,7 +31,7 @@ def name_arms(body: Body, fresh: Callable[[str], str]) -> Body:
     return _Namer(fresh).block(body, vectors=False)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Namer:
     """`ranges`: extents of loops and intervals of names, no two of which are the same."""
 

@@ -10,7 +10,6 @@ the runtime's functions say for which operands.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,6 +32,7 @@ from ccodegen.loop.spelling import (
 )
 from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.support.immutable import immutable
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -55,7 +55,7 @@ def _complex(t: ElementType) -> ElementType:
     return ElementType.C128 if t is ElementType.F64 else ElementType.C64
 
 
-@dataclass(frozen=True)
+@immutable
 class Operator:
     """One row. `c`: how to write it, by the kind of its operands. `result`: of the operand type;
     not asked for conversions."""
@@ -67,7 +67,7 @@ class Operator:
     result: Callable[[ElementType], ElementType] = _same
 
 
-@dataclass(frozen=True)
+@immutable
 class Spelling:
     """A C expression with `{0}`, `{1}`, … for the arguments, and the headers it needs."""
 

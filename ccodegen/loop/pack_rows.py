@@ -10,7 +10,6 @@ near each other are left to unroll_rows.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from ccodegen.loop.affine import affine
@@ -32,6 +31,7 @@ from ccodegen.loop.rename import stem
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.turns import piece
 from ccodegen.loop.unroll_rows import has_short_rows
+from ccodegen.support.immutable import immutable
 
 _BLOCK = 32  # rows: whole vectors
 _MOST_ELEMENTS = 8  # of a row: compilers make half a vector of more
@@ -61,7 +61,7 @@ def _rows(loop: For, fresh: Callable[[str], str]) -> _Rows | None:
     return None
 
 
-@dataclass(frozen=True)
+@immutable
 class _Rows:
     """Independent rows of independent elements: the names of a row's number and of a place in it,
     how many there are, and what is done for each."""

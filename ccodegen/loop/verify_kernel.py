@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ccodegen.loop.conditions import FALSE, PRED, TRUE, assume
 from ccodegen.loop.ir import (
@@ -28,6 +28,7 @@ from ccodegen.loop.operators import check
 from ccodegen.loop.ranges import Interval, Ranges, interval
 from ccodegen.loop.simplify import simplify
 from ccodegen.support.errors import InternalError
+from ccodegen.support.immutable import immutable
 
 
 def verify_kernel(kernel: Kernel) -> None:
@@ -41,7 +42,7 @@ def verify_kernel(kernel: Kernel) -> None:
     checker.block(kernel.body, _Scope(frozenset(), frozenset(kernel.buffers), {}))
 
 
-@dataclass(frozen=True)
+@immutable
 class _Scope:
     """The names in scope, and what is known of them. `live`: whether it may run at all."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ccodegen.lower.liveness import Life
+from ccodegen.support.immutable import immutable
 
 _ATTEMPTS = 6
 
 
-@dataclass(frozen=True)
+@immutable
 class Block:
     """Memory to place: `owner` is handed back; alive during any of `lives`."""
 
@@ -22,7 +22,7 @@ class Block:
         return any(a.overlaps(b) for a in self.lives for b in other.lives)
 
 
-@dataclass(frozen=True)
+@immutable
 class Assignment:
     """`offsets` in bytes by owner; `size` of the arena; `lower_bound`: no plan needs less."""
 

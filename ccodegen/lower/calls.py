@@ -13,6 +13,7 @@ from ccodegen.lower.origins import Origin
 from ccodegen.lower.share import KernelTable
 from ccodegen.lower.step_job import StepJob, kernel_job, likeness
 from ccodegen.lower.steps import Compute, Copy, Step, Value
+from ccodegen.support.immutable import immutable
 from ccodegen.target.model import Target
 
 
@@ -26,7 +27,7 @@ class Call:
     tables: tuple[ConstantData, ...] = ()
 
 
-@dataclass(frozen=True)
+@immutable
 class _Made:
     """A kernel, and which of its job's storages, by number, its parameters are."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from ccodegen.loop.builder import vector_kind
@@ -14,6 +13,7 @@ from ccodegen.lower.job import Work
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction, float_extremum, is_extremum, with_initial
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _ROWS_TOGETHER = 4
 # Over longer chains of selects gcc 12 sits for seconds.
@@ -49,7 +49,7 @@ def accumulators_of(work: Work, reduction: Reduction, width: int) -> Accumulator
     return _Folds(work, reduction, buffers)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Folds:
     """Any reduce, in the order of its rows."""
 
@@ -78,7 +78,7 @@ class _Folds:
         return self.buffers
 
 
-@dataclass(frozen=True)
+@immutable
 class _Places(_Folds):
     """Argmax and its kin, where it does not matter which zero or which NaN is found."""
 
@@ -91,7 +91,7 @@ class _Places(_Folds):
         return keep_better(self.work.builder, self.operator, total, values)
 
 
-@dataclass(frozen=True)
+@immutable
 class _FloatExtrema:
     """The largest or smallest of floats."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
@@ -16,6 +15,7 @@ from ccodegen.loop.linear import linearize
 from ccodegen.lower.lanes import fold_into, join_lanes
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import stride_along
+from ccodegen.support.immutable import immutable
 
 Place: TypeAlias = tuple[Index, Index, Index]
 """Batch, row and column of a sum."""
@@ -105,7 +105,7 @@ def _block_width(product: Product, height: int) -> int:
     return (wide if streams else _VECTORS_PER_BLOCK) * _vector_elements(product)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Lanes:
     """Sums side by side, in one line or in several that share the elements of the right matrix.
 

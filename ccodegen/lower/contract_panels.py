@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from ccodegen.loop.affine import affine
@@ -27,13 +27,14 @@ from ccodegen.ops.fold import converted
 from ccodegen.ops.index import minus, plus, times
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _ZERO = index(0)
 _CACHE_LINE = 64  # bytes
 _COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places of 32 KB
 
 
-@dataclass(frozen=True)
+@immutable
 class Panel:
     """Where element (0, 0) of a panel lies, and how far apart rows and columns are. `before`: how
     many of its first rows are those of the panel before it. `notes`: what is known of it, from

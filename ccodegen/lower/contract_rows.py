@@ -8,8 +8,6 @@ mode's order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ccodegen.loop.builder import index
 from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, CallC, Index, LoopKind
@@ -20,13 +18,14 @@ from ccodegen.ops.contraction import contraction
 from ccodegen.ops.lines import LEAST_VECTORS, MOST_LINES, prefers_lines
 from ccodegen.ops.register_tile import LEAST_ROWS_TO_PACK_FOR, RegisterTile
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _LEAST_SUMS = 4  # fewer would wait for each other
 _MOST_ROWS = 24  # of long lines: for more it pays to pack the right matrix
 _LONG = 8  # vectors
 
 
-@dataclass(frozen=True)
+@immutable
 class RowTile:
     """Rows of a product, by rows of the result where they lie in runs, and columns that are
     multiplied at a time."""

@@ -7,7 +7,7 @@ rows are not, so that each row of the result is a product by itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from ccodegen.loop.builder import index
@@ -19,12 +19,13 @@ from ccodegen.lower.product import Product
 from ccodegen.lower.strides import position_of, steps_along
 from ccodegen.ops.contraction import Contraction, contraction
 from ccodegen.ops.register_tile import RegisterTile, evenly
+from ccodegen.support.immutable import immutable
 
 _NEAR = 1 << 19  # bytes: what is read anew for each row should lie in a second-level cache
 _PAGE = 4096  # bytes: rows that far apart fall on the same places of a cache
 
 
-@dataclass(frozen=True)
+@immutable
 class RunTile:
     """A register tile, and of the left matrix how far apart rows are, elements of a run and runs;
     how long a run is."""

@@ -8,7 +8,6 @@ the window is loaded once for all of them. Each sum takes its products in strict
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
@@ -19,12 +18,13 @@ from ccodegen.lower.strides import position_of, steps_along
 from ccodegen.ops.index import minus, plus, times
 from ccodegen.ops.register_tile import evenly
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _FLOATS = (ElementType.F32, ElementType.F64)
 _MOST_PLACES = _MOST_TAPS = _MOST_STRIDE = 8
 
 
-@dataclass(frozen=True)
+@immutable
 class _Axis:
     """Of a window: its extent, and how far apart its elements are in both operands."""
 
@@ -36,7 +36,7 @@ class _Axis:
 _NO_AXIS = _Axis(1, 0, 0)
 
 
-@dataclass(frozen=True)
+@immutable
 class WindowTile:
     """`places` of `lanes` sums each, under `rows` of a window of `taps`, which moves by `stride`
     taps from place to place. Steps: from row to row and from tap to tap in the left operand, from

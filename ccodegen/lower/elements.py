@@ -22,6 +22,7 @@ from ccodegen.ops.creation import Constant
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.support.immutable import immutable
 
 Stored: TypeAlias = Callable[[Index], Values]
 
@@ -147,7 +148,7 @@ class Elements:
         return many or any(_nodes(v) > _INLINE_NODES for v in values)
 
 
-@dataclass(frozen=True)
+@immutable
 class OperandScope:
     """The ElementScope of one instruction."""
 

@@ -12,7 +12,6 @@ have to give is read at the place that was found: a counter of places is never m
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from ccodegen.loop.builder import Builder, apply, compare, const, index
@@ -25,6 +24,7 @@ from ccodegen.lower.reduction import Reduction
 from ccodegen.ops.extremum import extremum_operator, growing
 from ccodegen.ops.movement import SAME_VALUES
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 LEAST_LANES = 2 * MOST_UNROLLED  # a power of two; of shorter loops no vectors are made
 _BLOCK = 1024
@@ -90,7 +90,7 @@ def _better(builder: Builder, operator: str, a: Expr, b: Expr) -> Expr:
     return apply("select", compare("eq", a, a), better, a)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Kept:
     """Elements that were computed, from the place `begin` of the row on."""
 
@@ -101,7 +101,7 @@ class _Kept:
         return (apply("subtract", place, self.begin),)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Search:
     """The search along one row. `at`: the index of the row."""
 

@@ -10,7 +10,6 @@ lanes only where a zero is the largest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from ccodegen.loop.builder import Builder, apply, compare, const
@@ -18,6 +17,7 @@ from ccodegen.loop.ir import Buffer, Expr, Load
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.lanes import filled, join_lanes
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _BITS = {ElementType.F32: ElementType.U32, ElementType.F64: ElementType.U64}
 _OF_BITS = {"maximum": "and", "minimum": "or"}
@@ -27,7 +27,7 @@ def is_float_extremum(operator: str, element_type: ElementType) -> bool:
     return operator in _OF_BITS and element_type in _BITS
 
 
-@dataclass(frozen=True)
+@immutable
 class FloatExtremum:
     """Accumulators for `maximum` or `minimum`."""
 

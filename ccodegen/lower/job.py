@@ -17,10 +17,11 @@ from ccodegen.loop.ir import Buffer, ConstantData, Index, Space
 from ccodegen.lower.elements import Elements
 from ccodegen.lower.kernel_builder import KernelBuilder
 from ccodegen.support.element_type import ElementType, from_dtype
+from ccodegen.support.immutable import immutable
 from ccodegen.target.model import Target
 
 
-@dataclass(frozen=True)
+@immutable
 class Output:
     """Leaf `leaf` of `instruction` goes to `buffer`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
@@ -38,11 +37,12 @@ from ccodegen.lower.row_plan import row_plan
 from ccodegen.lower.row_steps import reductions, row_outputs_fit
 from ccodegen.lower.short_row_plan import short_row_plan, short_rows_fit
 from ccodegen.lower.update_plan import update_plan
+from ccodegen.support.immutable import immutable
 
 Plan = Callable[[Work], None]
 
 
-@dataclass(frozen=True)
+@immutable
 class Built:
     """A kernel. Its parameters: those of the job's `buffers`, then scratch memory and tables of its
     own."""

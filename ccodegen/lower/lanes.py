@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
@@ -11,11 +10,12 @@ from ccodegen.loop.builder import Builder, apply, const, index, vector_kind
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.loop.neutral import neutral
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 Combine: TypeAlias = Callable[[Expr, Expr], Expr]
 
 
-@dataclass(frozen=True)
+@immutable
 class Lanes:
     """Accumulators of one operator."""
 

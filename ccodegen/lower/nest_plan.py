@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,11 @@ from ccodegen.loop.ir import Buffer, Expr
 from ccodegen.lower.elements import call
 from ccodegen.lower.job import Work
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 from ccodegen.target.model import Target
 
 
-@dataclass(frozen=True)
+@immutable
 class _NestScope:
     work: Work
     instruction: Instruction

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 
 from ccodegen.hlo.ir import Instruction
@@ -20,9 +19,10 @@ from ccodegen.lower.job import Work
 from ccodegen.ops.contraction import Contraction, Place, accumulator_type, contraction
 from ccodegen.ops.fold import converted
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 
-@dataclass(frozen=True)
+@immutable
 class Product:
     """The hero of a contraction kernel, with access to the elements of both matrices, which are
     converted to the types given."""

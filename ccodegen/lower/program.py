@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.literal import Literal
@@ -30,10 +30,11 @@ from ccodegen.lower.origins import Origin, origins
 from ccodegen.lower.steps import Branch, Compute, Exchange, Loop, Step, StepProgram, Value, walk
 from ccodegen.lower.turns import plan
 from ccodegen.passes.expose_layouts import Interface, has_layout, interface
+from ccodegen.support.immutable import immutable
 from ccodegen.target.model import Target
 
 
-@dataclass(frozen=True)
+@immutable
 class LowerOptions:
     """`donated`: output leaf by the parameter leaf in whose memory it must end. `names`: of the
     parameter leaves, where other than their instructions'. `interface`: what the caller has, where
@@ -46,7 +47,7 @@ class LowerOptions:
     interface: Interface | None = None
 
 
-@dataclass(frozen=True)
+@immutable
 class Lowered:
     """The program; and the least arena, in bytes, that any assignment of its schedule needs."""
 

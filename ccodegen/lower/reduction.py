@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import Builder, apply, compare, const, index, vector_kind
@@ -18,11 +17,12 @@ from ccodegen.ops.fold import operator_name
 from ccodegen.ops.index import times
 from ccodegen.ops.reduce import Reduce
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _OF_ONE = frozenset(("maximum", "minimum", "and", "or"))  # of a value twice are that value
 
 
-@dataclass(frozen=True)
+@immutable
 class Reduction:
     """A reduce instruction, taken apart."""
 

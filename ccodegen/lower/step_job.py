@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
@@ -13,13 +12,14 @@ from ccodegen.lower.elements import leaf_dimensions
 from ccodegen.lower.job import Job, Output
 from ccodegen.lower.steps import Compute, Value
 from ccodegen.ops.control import Fusion
+from ccodegen.support.immutable import immutable
 from ccodegen.support.naming import identifier, unique
 from ccodegen.target.model import Target
 
 Memory = Mapping[Value, Storage]
 
 
-@dataclass(frozen=True)
+@immutable
 class StepJob:
     """`storages`: what the job's buffers stand for, by buffer."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.lower.coalesce import Storage, check, coalesce
@@ -11,12 +10,13 @@ from ccodegen.lower.linearize import linearize
 from ccodegen.lower.liveness import Lives, lives
 from ccodegen.lower.steps import Copy, Loop, StepProgram, Value, walk
 from ccodegen.passes.loops import as_loop, trip_count
+from ccodegen.support.immutable import immutable
 
 _LEAST_BYTES = 64
 _MOST_INSTRUCTIONS = 64
 
 
-@dataclass(frozen=True)
+@immutable
 class Plan:
     """Steps, and the memory of their values."""
 

@@ -6,8 +6,6 @@ operators in the same order; this keeps the two in step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ccodegen.loop import operators
@@ -15,6 +13,7 @@ from ccodegen.loop.builder import apply
 from ccodegen.loop.ir import Expr
 from ccodegen.ops.fold import Array
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 
 def working_type(element_type: ElementType) -> ElementType:
@@ -23,7 +22,7 @@ def working_type(element_type: ElementType) -> ElementType:
     return ElementType.F32 if narrow else element_type
 
 
-@dataclass(frozen=True)
+@immutable
 class ArrayArithmetic:
     """Operators over arrays of one element type, as the scalar operators define them."""
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.ops.fourier_tables import root
+from ccodegen.support.immutable import immutable
 
 HALF_ROOT = math.sqrt(0.5)
 
 
-@dataclass(frozen=True)
+@immutable
 class Complex:
     re: Any
     im: Any

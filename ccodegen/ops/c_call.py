@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,11 +16,12 @@ from ccodegen.ops.backend_config import backend_config_of
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType, from_dtype
 from ccodegen.support.errors import InputError, UnsupportedError
+from ccodegen.support.immutable import immutable
 
 Scalars: TypeAlias = "Sequence[str] | Callable[[Instruction], Sequence[Any]]"
 
 
-@dataclass(frozen=True)
+@immutable
 class CFunction:
     """A C function, and what is passed to it beside arrays.
 

@@ -31,6 +31,7 @@ from ccodegen.ops.fold import Array, converted
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 PRED = ElementType.PRED
 
@@ -82,7 +83,7 @@ def _factor(a: Array, own: ElementType, arithmetic: ArrayArithmetic) -> Array:
     return np.where(failed[..., None, None] & np.tri(a.shape[-1], dtype=bool), np.nan, factor)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Matrix:
     """A matrix of a batch as a lower triangle: element (i, j), or (j, i) conjugated."""
 

@@ -7,7 +7,6 @@ added up before they are subtracted: not strict mode's order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from ccodegen.loop.builder import Builder, apply, compare, const, index
@@ -19,6 +18,7 @@ from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.ops.row_groups import RowGroup, matrix_tile, row_group
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 PRED, S32 = ElementType.PRED, ElementType.S32
 _LEAST_GROUPS = 6  # of rows: plain loops are good at small matrices
@@ -37,7 +37,7 @@ def factor_in_tiles(scope: NestScope, tile: RegisterTile, lower: bool, batch: In
     return _Factor(scope, tile, lower, batch).write()
 
 
-@dataclass(frozen=True)
+@immutable
 class _Factor:
     """`batch`: which of the matrices."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -23,11 +22,12 @@ from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.fold import Array, converted
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.support.immutable import immutable
 
 Place: TypeAlias = tuple[Expr | None, Index]
 
 
-@dataclass(frozen=True)
+@immutable
 class Contraction:
     """The axes' extents, and which elements stand where.
 

@@ -35,6 +35,7 @@ from ccodegen.ops.fold import Array
 from ccodegen.ops.precision import widened
 from ccodegen.ops.shape_checks import arrays, require, window_dimensions
 from ccodegen.ops.window import dilated_and_padded, input_index, strided
+from ccodegen.support.immutable import immutable
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Convolution(Attributes):
     convolution_kind: str = attr(AttrKind.ENUM, "")
 
 
-@dataclass(frozen=True)
+@immutable
 class ConvolutionSizes:
     """A convolution's operands and result, by the roles of their dimensions."""
 
@@ -221,7 +222,7 @@ def _pairs(sizes: ConvolutionSizes, x: Array, kernel: Array) -> Iterator[tuple[A
             yield patch[:, :, feature].reshape(sizes.groups, -1), kernel[(*at, feature)]
 
 
-@dataclass(frozen=True)
+@immutable
 class _Places:
     """The index functions of contraction.Contraction."""
 

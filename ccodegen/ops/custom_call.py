@@ -21,6 +21,7 @@ from ccodegen.ops.io import asked
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.errors import UnsupportedError
 from ccodegen.support.hooks import IO, Function, Hook, Request
+from ccodegen.support.immutable import immutable
 from ccodegen.support.user_targets import add_user_target, is_user_target
 
 
@@ -50,7 +51,7 @@ Nest: TypeAlias = Callable[[NestScope, Instruction], None]
 Evaluate: TypeAlias = Callable[..., Any]
 
 
-@dataclass(frozen=True)
+@immutable
 class CustomCallDef:
     """What a target of custom-call means: `expand` alone, `evaluate` with `nest`, or the host.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.loop.builder import apply
@@ -20,6 +19,7 @@ from ccodegen.ops.index import less, plus, times
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.traced import TracedValue
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _LANE_BYTES = 64  # of a row: a cache line
 _FEWEST_LANES = 4
@@ -28,7 +28,7 @@ _NEAR = 1 << 15  # bytes of a small first-level cache
 _LEAST_SHARED = 1 << 14  # elements of an array from which threads share it
 
 
-@dataclass(frozen=True)
+@immutable
 class Memory:
     """Two buffers with room for each thread's rows, `room` elements each."""
 
@@ -44,7 +44,7 @@ class Memory:
         return Memory((first, second), room, parts)
 
 
-@dataclass(frozen=True)
+@immutable
 class AxisTransform:
     """Of `source`, into `target`, which may be the same."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.ops.butterfly import Complex
 from ccodegen.ops.fourier import tangle, transform, untangle
 from ccodegen.ops.fourier_plan import plan
 from ccodegen.ops.workspace import Workspace
+from ccodegen.support.immutable import immutable
 
 _REAL = ("RFFT", "IRFFT")
 
@@ -19,7 +19,7 @@ Write = Callable[[Any, Any, Any], None]
 """Sets element `at` of a line to a Complex, for IRFFT to a component."""
 
 
-@dataclass(frozen=True)
+@immutable
 class LineTransform:
     """`n` numbers, which RFFT takes and IRFFT gives as reals. An even number of these are taken for
     half as many complex ones."""

@@ -6,16 +6,16 @@ They are those of an odd butterfly, in the same order, but kept in the rows them
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ccodegen.ops.fourier_tables import roots, twiddles
 from ccodegen.ops.workspace import Workspace
+from ccodegen.support.immutable import immutable
 
 
-@dataclass(frozen=True)
+@immutable
 class LongPass:
     """Joins p transforms of the length `short` into one, in n rows; see ccodegen/ops/fourier.py."""
 

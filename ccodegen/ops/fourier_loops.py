@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.loop.builder import Builder, const
@@ -16,12 +15,13 @@ from ccodegen.ops.index import less, plus, times
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.traced import TracedIndex, TracedValue
 from ccodegen.ops.workspace import Sink, Source, Workspace
+from ccodegen.support.immutable import immutable
 
 _LONGEST_UNROLLED = 13
 _LONGEST_UNROLLED_WITHOUT_VECTORS = 5
 
 
-@dataclass(frozen=True)
+@immutable
 class Rows:
     """Two sets of rows of `lanes` complex numbers, real and imaginary parts apart, in two buffers
     of floats from element `start` on."""
@@ -32,7 +32,7 @@ class Rows:
     lanes: int
 
 
-@dataclass(frozen=True)
+@immutable
 class Lines:
     """The lines that one block's lanes are for: from `first` on, as many as there are lanes; in the
     block after the last one of those, `block` = `full`, only `rest`.

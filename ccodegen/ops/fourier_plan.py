@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from ccodegen.support.immutable import immutable
 
 # Operations for each element of a pass beside its butterfly's: the powers of w, loads and stores.
 _COST_OF_A_PASS = 8.0
@@ -14,7 +15,7 @@ _COST_OF_A_CHIRP = 20.0
 _LONGEST_PLAIN_PRIME = 13
 
 
-@dataclass(frozen=True)
+@immutable
 class FourierPlan:
     """`radices`: of the passes that make `length` elements' transform. That is n; or, where n has
     large prime factors, a longer one by which the transform is computed as a convolution."""

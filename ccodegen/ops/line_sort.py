@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ccodegen.loop.builder import Builder, apply, compare, const
 from ccodegen.ops.bucket_radix_sort import BucketRadixSorter
@@ -16,6 +16,7 @@ from ccodegen.ops.rank_sort import RankSorter
 from ccodegen.ops.sliced_radix_sort import SlicedRadixSorter
 from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 from ccodegen.target import Target
 
 _SORTS = ("merging", "rank", "digits")
@@ -43,7 +44,7 @@ _MISSED_NEAR = 0.15  # where one has
 _NEAR = 1 << 22  # bytes of a line, of all its values, for which that is so
 
 
-@dataclass(frozen=True)
+@immutable
 class Order:
     """`less(a, b)` of the values of two elements. `key(values)`: an unsigned integer of `bits` bits
     that orders in the same way; None, and no bits, where there is none. `unordered(values)`: not 0

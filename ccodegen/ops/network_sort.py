@@ -7,7 +7,6 @@ turns; as many turns as a line has elements sort it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
@@ -15,6 +14,7 @@ from ccodegen.loop.builder import Builder, apply, compare, in_blocks, index
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
 from ccodegen.ops.line_sorter import Key, Values
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _LANES = 64
 
@@ -22,7 +22,7 @@ Read: TypeAlias = Callable[[Index, Expr], Values]  # of a line and a place in it
 Write: TypeAlias = Callable[[Index, Expr, Values], None]
 
 
-@dataclass(frozen=True)
+@immutable
 class NetworkSort:
     """Of lines of `n` elements, two or more, with values of these types. `key(values)`: an unsigned
     integer `word` in whose order they come."""

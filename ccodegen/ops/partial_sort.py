@@ -8,7 +8,6 @@ one look at their least key tells.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
@@ -17,13 +16,14 @@ from ccodegen.ops.line_sort import Order, line_sorter
 from ccodegen.ops.line_sorter import key_word
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _PRED, _S32 = ElementType.PRED, ElementType.S32
 _LEAST_BLOCK, _MOST_BLOCK = 16, 256
 _LEAST_LINE = 4  # times the candidates: else sorting all is as quick
 
 
-@dataclass(frozen=True)
+@immutable
 class Search:
     """Of the first k of n elements: how many are looked at together, and how many candidates there
     is room for."""

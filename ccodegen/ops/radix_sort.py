@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from ccodegen.loop.builder import Builder, apply, compare, const, index
@@ -18,6 +17,7 @@ from ccodegen.ops.index import less, minus, plus, quotient, times
 from ccodegen.ops.line_sorter import Key, Read, Values, Write, key_word
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _U32 = ElementType.U32
 BLOCK = 256  # elements whose digits are computed together, in a loop without dependences
@@ -31,7 +31,7 @@ def room(n: int) -> int:
 Block: TypeAlias = tuple[Expr, Expr]  # its first element, and the number of them
 
 
-@dataclass(frozen=True)
+@immutable
 class Span:
     """A part of a line: so many blocks from the first element on, as far as they come before
     `end`."""
@@ -52,7 +52,7 @@ class Digit(NamedTuple):
     values: Expr
 
 
-@dataclass(frozen=True)
+@immutable
 class Radix:
     """`passes` over keys of `bits` bits, of which each takes one digit of `width` bits."""
 
@@ -78,7 +78,7 @@ class Radix:
         return Digit(times(p, self.width), index(self.counters))
 
 
-@dataclass(frozen=True)
+@immutable
 class KeyedLine:
     """A line of `n` elements to sort. `buffers`: scratch memory [2, room(n)] for each value.
 

@@ -6,8 +6,9 @@ Written once for NumPy arrays and for expressions: `Words` says how to apply an 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
+
+from ccodegen.support.immutable import immutable
 
 Word = TypeVar("Word")
 
@@ -17,7 +18,7 @@ _PHILOX_FACTORS = (0xD2511F53, 0xCD9E8D57)
 _PHILOX_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
-@dataclass(frozen=True)
+@immutable
 class Words(Generic[Word]):
     """`apply(operator, a, b)`: a scalar operator of u32. `number(n)`: a constant."""
 

@@ -7,11 +7,10 @@ and the loop nest must agree on it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ccodegen.hlo.ir import Instruction
 from ccodegen.ops.contraction import accumulator_type, contraction
 from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.support.immutable import immutable
 from ccodegen.target.model import Target
 
 # Below this many multiplications packing costs more than it saves.
@@ -30,7 +29,7 @@ _FLOATS = (ElementType.F32, ElementType.F64)
 _INTEGERS = (ElementType.S32, ElementType.U32)
 
 
-@dataclass(frozen=True)
+@immutable
 class RegisterTile:
     """`rows` and `columns` in elements; `left` and `right`: the types of elements in panels.
 

@@ -9,16 +9,16 @@ result follows from the rest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ccodegen.hlo.dynamic import dynamic_flags
 from ccodegen.hlo.ir import Instruction
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.movement import Reshape
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.support.immutable import immutable
 
 
-@dataclass(frozen=True)
+@immutable
 class Run:
     """Dimensions of the operand that become dimensions of the result."""
 

@@ -30,6 +30,7 @@ from ccodegen.ops.random_bits import Words, philox, threefry
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.support.immutable import immutable
 
 U32, U64, PRED = ElementType.U32, ElementType.U64, ElementType.PRED
 ALGORITHMS = ("rng_default", "rng_three_fry", "rng_philox")
@@ -40,7 +41,7 @@ class RngBitGenerator(Attributes):
     algorithm: str = attr(AttrKind.ENUM)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Plan:
     """Which generator, and what each count of it gives."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ccodegen.loop.builder import Builder, apply, index
 from ccodegen.loop.ir import Expr
 from ccodegen.ops.index import minus, plus, times
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 
 def matrix_tile(scope: NestScope, least_groups: int) -> RegisterTile | None:
@@ -25,7 +24,7 @@ def matrix_tile(scope: NestScope, least_groups: int) -> RegisterTile | None:
     return RegisterTile(rows, columns, a.type, a.type)
 
 
-@dataclass(frozen=True)
+@immutable
 class RowGroup:
     """`count` rows from `top` on, in a tile that begins at row `start`."""
 

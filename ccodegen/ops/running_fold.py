@@ -10,7 +10,6 @@ the computation does not mind the order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,13 @@ from ccodegen.ops import fold
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.shape_checks import result_types
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _REORDERED = frozenset(["add", "multiply", "and", "or", "xor", "minimum", "maximum"])
 _ANY_ORDER_FLOATS = frozenset({"minimum", "maximum"})
 
 
-@dataclass(frozen=True)
+@immutable
 class RunningFold:
     """`dimension`: the axis. `backwards`: a suffix window. `exact`: the running fold gives the
     very bits of the windows; else it gives another rounding of the same sums or products."""

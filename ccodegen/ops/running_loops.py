@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from ccodegen.hlo.ir import Computation
@@ -18,6 +17,7 @@ from ccodegen.ops import fold
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.running_fold import RunningFold
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _SCANNED = frozenset(["add", "multiply", "maximum", "minimum"])
 _SCANNED_TYPES = frozenset(
@@ -51,7 +51,7 @@ def running_loops(
         loops.write_lines()
 
 
-@dataclass(frozen=True)
+@immutable
 class _Loops:
     """`computation` of the accumulators, which are `initial` at first, and elements of `inputs`."""
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import permutations
 from typing import TypeAlias
 
@@ -15,6 +14,7 @@ from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.ops.creation import Parameter
 from ccodegen.ops.elementwise import Compare
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _SWAPPED = {"LT": "GT", "GT": "LT", "EQ": "EQ"}
 
@@ -28,7 +28,7 @@ _EXACT = frozenset(
 _Map: TypeAlias = dict[Instruction, Instruction]
 
 
-@dataclass(frozen=True)
+@immutable
 class Key:
     """A scalar computed from the values of one element. Floats count in their total order, or, if
     `partial`, as numbers: zeros are equal, and there is no order with NaN among them."""

@@ -5,15 +5,14 @@ An algorithm that is written with `+`, `-` and `*` so runs over NumPy arrays, or
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ccodegen.loop.builder import Builder, apply, const
 from ccodegen.loop.builder import index as constant
 from ccodegen.loop.ir import Expr
 from ccodegen.ops import index
+from ccodegen.support.immutable import immutable
 
 
-@dataclass(frozen=True)
+@immutable
 class TracedValue:
     """A number. The result of each operation gets a name, but for products, which are mostly added
     to something at once."""
@@ -47,7 +46,7 @@ class TracedValue:
         return TracedValue(self.builder, self.builder.let(expr, "t"))
 
 
-@dataclass(frozen=True)
+@immutable
 class TracedIndex:
     """An index."""
 

@@ -14,6 +14,7 @@ from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.arithmetic import conjugate, working_type
 from ccodegen.ops.fold import converted
 from ccodegen.ops.lowering import NestScope
+from ccodegen.support.immutable import immutable
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class TriangularSolve(Attributes):
         return self.lower != self.transposed
 
 
-@dataclass(frozen=True)
+@immutable
 class System:
     """t and y of one system of a batch, as elements of the operands and the result."""
 

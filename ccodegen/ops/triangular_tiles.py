@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ccodegen.loop.builder import apply, const, in_blocks, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, LoopKind
@@ -20,6 +20,7 @@ from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.ops.row_groups import RowGroup, matrix_tile, row_group
 from ccodegen.ops.triangular_system import System, TriangularSolve
+from ccodegen.support.immutable import immutable
 
 # Groups of rows, in the first of which there is nothing to multiply: where rows of y lie in memory,
 # plain loops are good at small systems.
@@ -47,7 +48,7 @@ def solve_in_tiles(system: System, columns: int, tile: RegisterTile) -> None:
     in_blocks(b, columns, width, "block", solve)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Block:
     """`inside` columns of y from the `first` one on, at most as many as the tile has. `panel`: the
     rows known so far, by turns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from ccodegen.passes.flatten_entry import flat_leaves, flatten_entry, lasting
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.support.element_type import array_text
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import immutable
 
 
-@dataclass(frozen=True)
+@immutable
 class Bound:
     """`parameters[n]` is the flat number, before binding, of what is entry parameter n now."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
 from ccodegen.hlo.ir import Module
 from ccodegen.support.decisions import debug_level
+from ccodegen.support.immutable import immutable
 from ccodegen.target import Target
 
 
-@dataclass(frozen=True)
+@immutable
 class PassContext:
     """Settings common to all passes.
 

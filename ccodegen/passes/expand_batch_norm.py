@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
@@ -14,6 +13,7 @@ from ccodegen.ops.build import broadcast, derived, is_static, reducer, splat, tu
 from ccodegen.ops.elementwise import MathFunction
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
+from ccodegen.support.immutable import immutable
 
 
 def expand_batch_norm(module: Module, context: PassContext) -> Module:
@@ -30,7 +30,7 @@ def _visit(instruction: Instruction) -> Instruction:
     return rule(_Writer(instruction))
 
 
-@dataclass(frozen=True)
+@immutable
 class _Writer:
     """Writes expressions over arrays of x's shape and vectors of its feature dimension."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ccodegen.hlo.attributes import PaddingDimension, SliceDimension
 from ccodegen.hlo.ir import Computation, Instruction, Module
@@ -21,6 +21,7 @@ from ccodegen.ops.build import (
 from ccodegen.ops.movement import Pad
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
+from ccodegen.support.immutable import immutable
 
 
 def expose_layouts(module: Module, context: PassContext | None = None) -> Module:
@@ -41,7 +42,7 @@ def expose_layouts(module: Module, context: PassContext | None = None) -> Module
     return replace(module, entry=replace(entry, root=said))
 
 
-@dataclass(frozen=True)
+@immutable
 class Interface:
     """What the entry takes and gives, with the layouts: a shape per parameter, and the root's."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ccodegen.passes.constants import array_of, uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.effects import is_repeatable
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.support.immutable import immutable
 
 _MOVEMENT = frozenset(
     {
@@ -74,7 +74,7 @@ def fold_constants(module: Module, context: PassContext) -> Module:
     return map_computations(module, transform)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Folder:
     evaluator: Evaluator
     limit: int

@@ -10,6 +10,7 @@ from ccodegen.hlo.shape import ArrayShape, leaves
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.reduce import Reduce
+from ccodegen.support.immutable import immutable
 
 CONTRACTIONS = frozenset({"dot", "convolution"})
 _NOT_COMPUTED = frozenset(
@@ -17,7 +18,7 @@ _NOT_COMPUTED = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@immutable
 class Rows:
     """What the reduces of a group have in common: the operand's dimensions, those kept."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction
+from ccodegen.support.immutable import immutable
 
 
-@dataclass(frozen=True)
+@immutable
 class Inlined:
     """The value of the call, and the instructions that must be kept for their side effects."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from ccodegen.ops.creation import Constant
 from ccodegen.ops.lines import prefers_lines
 from ccodegen.ops.register_tile import RegisterTile, register_tile
 from ccodegen.passes.context import PassContext
+from ccodegen.support.immutable import immutable
 from ccodegen.support.pieces import Array
 from ccodegen.target import Target
 
@@ -123,7 +123,7 @@ def _packed(
     return transpose(weights, kept, tuple(int(d) for d in np.argsort(order)))
 
 
-@dataclass(frozen=True)
+@immutable
 class _Panels:
     """See `_packed`."""
 

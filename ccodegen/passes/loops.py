@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Computation, Instruction, post_order
@@ -13,11 +13,12 @@ from ccodegen.ops.control import While
 from ccodegen.ops.elementwise import Compare
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.constants import array_of, integer_range
+from ccodegen.support.immutable import immutable
 
 _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE"}
 
 
-@dataclass(frozen=True)
+@immutable
 class Loop:
     """`next[i]` is what the body makes of state element i."""
 

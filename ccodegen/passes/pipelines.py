@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ccodegen.hlo.ir import Module
@@ -43,9 +42,10 @@ from ccodegen.passes.unzip_narrow import unzip_narrow
 from ccodegen.passes.use_winograd import use_winograd
 from ccodegen.passes.widen_narrow import widen_narrow
 from ccodegen.support.errors import CcodegenError, InternalError
+from ccodegen.support.immutable import immutable
 
 
-@dataclass(frozen=True)
+@immutable
 class Repeat:
     """Runs the passes in turn until a round changes nothing, or `limit` rounds are done."""
 

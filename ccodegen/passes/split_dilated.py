@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ccodegen.hlo.attributes import SliceDimension, Window, WindowDimension
 from ccodegen.hlo.ir import Instruction, Module
@@ -23,6 +23,7 @@ from ccodegen.ops.convolution import Convolution
 from ccodegen.ops.movement import Concatenate
 from ccodegen.passes.context import PassContext
 from ccodegen.support.decisions import decided
+from ccodegen.support.immutable import immutable
 
 _MOST_PHASES = 16
 _LEAST_WORK = 1 << 15  # products: some ten microseconds with the zeros, one without
@@ -67,7 +68,7 @@ def _is_eligible(instruction: Instruction, attributes: Convolution) -> bool:
     )
 
 
-@dataclass(frozen=True)
+@immutable
 class _Phase:
     """Of one dimension: the window, over the input as it is, and which elements of the kernel it
     has, none if `taps` is empty."""
@@ -76,7 +77,7 @@ class _Phase:
     taps: SliceDimension
 
 
-@dataclass(frozen=True)
+@immutable
 class _Writer:
     """Writes one convolution."""
 

@@ -23,6 +23,7 @@ from ccodegen.ops.rng_state import STATE, RngGetAndUpdateState, advanced
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.support.immutable import immutable
 
 _ANNOTATION = "ccodegen_random_state"
 _DRAWING = ("rng", "rng-get-and-update-state")
@@ -88,7 +89,7 @@ def _draws(instruction: Instruction) -> bool:
     return any(i.op in _DRAWING for c in called for i in c.instructions)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Ran:
     """A computation's root and state as one tuple, and what it keeps for side effects."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
@@ -12,6 +12,7 @@ from ccodegen.ops.control import While
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.loops import Loop, as_loop, state_index, with_state
+from ccodegen.support.immutable import immutable
 
 
 def trim_loops(module: Module, context: PassContext) -> Module:
@@ -31,7 +32,7 @@ def trim_loops(module: Module, context: PassContext) -> Module:
     return map_computations(module, transform)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Plan:
     """`kept`: indices of the elements that stay; `sunk`: constants by the index they had."""
 

@@ -12,7 +12,6 @@ output features.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
@@ -31,6 +30,7 @@ from ccodegen.ops.movement import Concatenate, Pad
 from ccodegen.passes.context import PassContext
 from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 from ccodegen.support.pieces import Array
 
 _FILTER = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])  # G
@@ -99,7 +99,7 @@ def _is_plain(dimension: WindowDimension) -> bool:
     return low >= 0 and high >= 0 and dimension == WindowDimension(3, 1, low, high)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Writer:
     """Writes one convolution; t: tiles along a dimension."""
 
@@ -217,7 +217,7 @@ class _Writer:
         return derived(self.origin, "concatenate", shape, tuple(parts), Concatenate((dimension,)))
 
 
-@dataclass(frozen=True)
+@immutable
 class _TransformedFilter:
     """`order`: of the filter's dimensions, such that both spatial ones come first."""
 

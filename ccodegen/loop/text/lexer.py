@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 import json
 import re
-from dataclasses import dataclass
 
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import immutable
 from ccodegen.support.location import Location
 
 NAME = r"[A-Za-z_][\w.]*(?:-[A-Za-z_][\w.]*)*(?:\#\d+)?"
@@ -35,7 +35,7 @@ class TokenKind(enum.Enum):
     END = enum.auto()
 
 
-@dataclass(frozen=True)
+@immutable
 class Token:
     """`label`: what tells buffers of one name apart. `quoted`: the text stood in quotes."""
 

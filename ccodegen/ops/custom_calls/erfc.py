@@ -8,7 +8,6 @@ added where the multiple of ln 2 has been taken off.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ccodegen.ops.build import converted, derived, is_static, splat
 from ccodegen.ops.custom_call import CustomCallDef, register_custom_call
 from ccodegen.ops.elementwise import Compare
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
 
 _END = 10.1  # from there on the result is zero
 _UPPER_DIGITS = 0xFFFFF000
@@ -49,7 +49,7 @@ def expand_erfc(instruction: Instruction) -> Instruction:
     return converted(instruction, result, element_type)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Writer:
     """Writes expressions over arrays of the result's dimensions."""
 

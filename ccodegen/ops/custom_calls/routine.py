@@ -23,6 +23,7 @@ from ccodegen.ops.lowering import NestScope
 from ccodegen.support.c_reference import call_routine
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import immutable
 
 Array: TypeAlias = tuple[ElementType, tuple[int, ...]]
 """Element type and dimensions of an operand or a result."""
@@ -47,7 +48,7 @@ class Call:
     work: tuple[tuple[ElementType, int], ...] = ()
 
 
-@dataclass(frozen=True)
+@immutable
 class Matrices:
     """An operand as matrices: [*batch, rows, columns]."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -12,13 +11,14 @@ from ccodegen.hlo.dynamic import dynamic_flags
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape, leaves
 from ccodegen.ops.build import constant, element_of, tuple_of
+from ccodegen.support.immutable import immutable
 
 Sizes: TypeAlias = tuple[Instruction | None, ...]
 Flags: TypeAlias = tuple[tuple[bool, ...], ...]
 """For each leaf of a shape, which of its dimensions are dynamic."""
 
 
-@dataclass(frozen=True)
+@immutable
 class Padded:
     """A value of static shape. `sizes`: of an array's dimensions, as s32[]; None: all of it counts.
     `elements`: those of a tuple."""

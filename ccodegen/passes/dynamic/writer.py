@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any, NoReturn, TypeAlias
 
@@ -18,9 +18,10 @@ from ccodegen.ops.elementwise import Compare
 from ccodegen.passes.dynamic.values import Padded, Sizes, of_tuple
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.support.immutable import immutable
 
 
-@dataclass(frozen=True)
+@immutable
 class Writer:
     """`old`: the instruction as it was. `plain`: it at the bounds, over padded operands."""
 
