@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import MethodType
 from typing import Any
 
@@ -14,6 +13,7 @@ from ccodegen.frontends import jax_lowered
 from ccodegen.frontends.jax_arguments import Names, Numbers, choose
 from ccodegen.jit import Executable
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 
 
 class Jitted:
@@ -93,7 +93,7 @@ def _kind(leaf: Any) -> Any:
     return np.shape(leaf), getattr(leaf, "dtype", type(leaf)), getattr(leaf, "weak_type", False)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Compiled:
     """A function for one set of shapes and types. `types` and `donated`: of the entry's
     parameters."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from ccodegen.backend.build import Build
@@ -12,10 +12,11 @@ from ccodegen.emit.constants import shape
 from ccodegen.loop.cost import cost
 from ccodegen.loop.ir import Argument, BufferLife, Kernel
 from ccodegen.loop.steps import called_kernels, used_buffers
+from ccodegen.support.immutable import frozen
 from ccodegen.support.version import VERSION
 
 
-@dataclass(frozen=True)
+@frozen
 class ArgumentFacts:
     """`direction`: in, out, or in-out for one that is updated in place."""
 
@@ -25,7 +26,7 @@ class ArgumentFacts:
     bytes: int
 
 
-@dataclass(frozen=True)
+@frozen
 class BufferFacts:
     """A buffer in the arena: `offset` and `size` in bytes, alive from step `first` to `last`."""
 
@@ -38,7 +39,7 @@ class BufferFacts:
     origin: str
 
 
-@dataclass(frozen=True)
+@frozen
 class KernelFacts:
     """Counts for one run. Bytes are those of loads and stores, as if there were no cache."""
 
@@ -50,7 +51,7 @@ class KernelFacts:
     bytes_written: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Report:
     """Sizes in bytes. `lower_bound`: the least arena that any placement of these buffers needs.
     `input`: a digest of the program and its constants. `files`: paths in the package. `notes`: what

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 _NARROW = 0.3  # floats of 8 bits and fewer: one step is up to a quarter of the value
 _BY_COMPONENT = {
@@ -29,7 +29,7 @@ def tolerance(element: ElementType, strict: bool) -> float:
     return _BY_COMPONENT.get(element.component, _NARROW)
 
 
-@dataclass(frozen=True)
+@frozen
 class Comparison:
     """`difference`: the greatest; `limit`: the greatest allowed; `wrong`: elements beyond it."""
 

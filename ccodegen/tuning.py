@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from ccodegen.backend.build import bind
 from ccodegen.backend.cache import Cache, default_directory, digest, package_stamp
 from ccodegen.backend.compilers import find_compiler, machine
 from ccodegen.backend.direct import direct
+from ccodegen.backend.host import Loader
 from ccodegen.backend.interfaces import Options
 from ccodegen.backend.options import BuildOptions
 from ccodegen.compiling import compiled
@@ -30,6 +31,7 @@ from ccodegen.passes.pipelines import COMPILATION, run
 from ccodegen.random_inputs import random_inputs
 from ccodegen.support.collection import no_collection
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 from ccodegen.target import Target, Tile
 
 _MOST_VECTORS = 4
@@ -38,7 +40,7 @@ _SLICE = 2e-3  # seconds of calls in a row
 _LEAST_GAIN = 1.03  # less is noise
 
 
-@dataclass(frozen=True)
+@frozen
 class Tuned:
     """One contraction: the tile it is fastest in, the time of a call in seconds, and the one in the
     tile that it has by default."""
@@ -105,7 +107,9 @@ def _measured(hero: Instruction, options: BuildOptions) -> Tuned:
         target = replace(options.target, tiles=((contraction, tile),))
         alone = BuildOptions(target, strict=options.strict)
         with no_collection():
-            made, _ = compiled(module, alone, Options(options.strict))
+            settings = Options(options.strict)
+            with Loader(alone.target, settings) as loader:
+                made, _ = compiled(module, alone, settings, loader)
         calls.append(direct(made))
     # What others do on this machine counts less in the processor's time.
     clock = time.process_time if options.target.machine.threads == 1 else time.perf_counter

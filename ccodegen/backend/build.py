@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,10 +24,11 @@ from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.thread_random_state import initial_state, with_random_state
 from ccodegen.support.decisions import debug_level
 from ccodegen.support.errors import InputError, UnsupportedError, unexpected_are_bugs
+from ccodegen.support.immutable import frozen
 from ccodegen.target import Target
 
 
-@dataclass(frozen=True)
+@frozen
 class Build:
     """A program at its stages. `module` has the constants bound; `parameters[n]` is the flat
     number, before binding, of what is argument n now; `lower_bound` is the least arena, in bytes,

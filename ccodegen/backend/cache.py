@@ -14,11 +14,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 from ccodegen.support.runtime_c import header_dir
 from ccodegen.support.version import VERSION
 
@@ -68,7 +68,7 @@ def default_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ccodegen"
 
 
-@dataclass(frozen=True)
+@frozen
 class Cache:
     """Entries in a folder, by key (letters and digits)."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from dataclasses import dataclass
 
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 from ccodegen.target import Target, native
 
 
-@dataclass(frozen=True)
+@frozen
 class CompilerCommand:
     """A compiler that is installed: the words of its command line."""
 

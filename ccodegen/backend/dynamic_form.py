@@ -6,12 +6,12 @@ See `loop.Argument.size_of`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[tuple[int, int], ...]
@@ -28,7 +28,7 @@ class HasSize(Protocol):
     def output(self) -> int | None: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class DynamicForm:
     """`inputs` and `outputs`: (number, dimension) of what each size is the size of, in order."""
 

@@ -21,7 +21,6 @@ import mmap
 import os
 import struct
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from ccodegen.backend.cache import LARGE_PAGE, Content, write_atomically
 from ccodegen.backend.signature import Signature, from_json
 from ccodegen.backend.transfer import sign_extended
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 from ccodegen.support.pieces import Array, Pieces
 from ccodegen.support.version import VERSION
 from ccodegen.target import native
@@ -46,7 +46,7 @@ _WORD = 1 << 64
 _CHUNK = 1 << 18
 
 
-@dataclass(frozen=True)
+@frozen
 class Image:
     """`library`: the file that it is loaded from, the first `library_size` bytes of which it is;
     `owner`: what that file lives as long as. `constants`: those of `signature.external`. `machine`:

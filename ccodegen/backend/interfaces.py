@@ -8,7 +8,6 @@ accelerator implements these four and registers its Compiler by an entry point o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,13 +16,14 @@ from ccodegen.backend.signature import Signature, Structure
 from ccodegen.loop.ir import Program
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import IO, NO_IO
+from ccodegen.support.immutable import frozen
 from ccodegen.target import Target
 
 GROUP = "ccodegen.backends"
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class Options:
     """How a program is compiled and called.
 
@@ -40,7 +40,7 @@ class Options:
     io: IO = NO_IO
 
 
-@dataclass(frozen=True)
+@frozen
 class Memory:
     """Sizes in bytes. An in-out argument counts as an argument, not as an output."""
 

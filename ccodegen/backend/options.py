@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 from ccodegen.target import Target, load
 
 Parameter = int | str
 _MOST_THREADS = 64  # what runtime_c/ccg_pool.h has room for
 
 
-@dataclass(frozen=True)
+@frozen
 class BuildOptions:
     """What a user asks for beside the program.
 

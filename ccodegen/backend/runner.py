@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 from ccodegen.target import Target
 
 
-@dataclass(frozen=True)
+@frozen
 class Finished:
     """`output`: what the program printed, wherever to."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,12 +15,13 @@ from ccodegen.loop.ir import Argument, ConstantData, Program
 from ccodegen.loop.steps import hook_calls
 from ccodegen.support.element_type import HLO_TYPES
 from ccodegen.support.hooks import Hook, Request
+from ccodegen.support.immutable import frozen
 
 Structure: TypeAlias = "int | tuple[Structure, ...]"
 """Results: the number of an output leaf, or a tuple of such."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Slot:
     """One pointer: of an argument, a result, or both (see loop.Argument), or of a constant.
 
@@ -67,7 +68,7 @@ class Slot:
         return f"{self.type}[{','.join(map(str, self.shape))}]"
 
 
-@dataclass(frozen=True)
+@frozen
 class Ask:
     """A hook that the program asks for, see support.hooks.Request; `origin`: the instruction."""
 
@@ -81,7 +82,7 @@ class Ask:
         return Request(Hook(self.hook), self.text, channel=self.channel)
 
 
-@dataclass(frozen=True)
+@frozen
 class Signature:
     """Pointers in the order of the table: arguments, then constants passed as data, then the arena.
 

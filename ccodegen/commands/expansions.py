@@ -3,10 +3,10 @@ tests/jax_functions/sweep.py printed last."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Measured:
     """The largest errors in ulp of every `step`-th argument, in default mode. `at`: the argument of
     `ulp`; `above_4`: the percentage of arguments with larger errors than 4 ulp. Arguments and true

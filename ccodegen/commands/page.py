@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,14 @@ from ccodegen.hlo.shape import shape_text
 from ccodegen.loop.ir import Kernel, Program
 from ccodegen.loop.steps import kernel_calls
 from ccodegen.report import BufferFacts, Report
+from ccodegen.support.immutable import frozen
 
 _WIDTH, _HEIGHT = 960, 320  # of the timeline, in pixels
 _LONGEST_LINE = 400
 _MOST_LINES = 20_000
 
 
-@dataclass(frozen=True)
+@frozen
 class _Row:
     """An instruction: `operands` and `kernel` are links within the page."""
 
@@ -39,7 +39,7 @@ class _Row:
     kernel: str
 
 
-@dataclass(frozen=True)
+@frozen
 class _Bar:
     """A buffer in the timeline, in pixels."""
 
@@ -52,7 +52,7 @@ class _Bar:
     hue: int
 
 
-@dataclass(frozen=True)
+@frozen
 class _KernelText:
     name: str
     operations: int

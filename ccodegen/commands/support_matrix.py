@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +23,7 @@ from ccodegen.random_inputs import random_inputs
 from ccodegen.support.accuracy import Bound, stated_bounds
 from ccodegen.support.element_type import HLO_TYPES, ElementType
 from ccodegen.support.errors import InputError, UnsupportedError
+from ccodegen.support.immutable import frozen
 from ccodegen.target import Target, load
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -99,7 +99,7 @@ arguments. Denormal arguments and true results, which XLA takes for zero, stand 
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class Probe:
     """A sample over an element type: what it gives for its arguments, and what is built of it in
     strict mode. None: not supported yet."""

@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import cpu_count
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from ccodegen.package import expectation, export
 from ccodegen.support.element_type import array_text, from_dtype
 from ccodegen.support.errors import InputError, InternalError
 from ccodegen.support.hooks import NO_IO
+from ccodegen.support.immutable import frozen
 from ccodegen.tolerance import Comparison, compare, tolerance
 
 TEXT = """\
@@ -114,7 +115,7 @@ def _verify_there(args: argparse.Namespace, options: BuildOptions) -> bool:
     return lines[-1] == "PASS"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Seen:
     """The first call of a kernel: its buffers before and after, by the interpreter."""
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from ccodegen.support.immutable import frozen
 
 Numbers = int | Sequence[int] | None
 Names = str | Iterable[str] | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Chosen:
     """Arguments given by position, and arguments given by name."""
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.frontends import _jaxlib, jax_values
 from ccodegen.frontends.installed import require
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import ArraySpec, Function
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class JaxCall:
     """How a program is called: its pytrees, and the arrays in their place.
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from ccodegen.support.immutable import frozen
 
 if TYPE_CHECKING:
     from ccodegen.hlo.ir import Computation
@@ -54,7 +56,7 @@ def attr(kind: AttrKind, default: Any = _UNSET, text: str = "") -> Any:
     return field(default=default, metadata=metadata)
 
 
-@dataclass(frozen=True)
+@frozen
 class Attributes:
     """Base of all attribute classes; itself the attributes of an op that has none."""
 
@@ -91,7 +93,7 @@ class Attributes:
 NO_ATTRIBUTES = Attributes()
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowDimension:
     """One spatial dimension of a window, as XLA defines it. Padding may be negative."""
 
@@ -115,12 +117,12 @@ class WindowDimension:
         return (padded - self.extent) // self.stride + 1 if padded >= self.extent else 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Window:
     dimensions: tuple[WindowDimension, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class PaddingDimension:
     """Edge padding (negative: cropping) and the number of elements put between neighbours."""
 
@@ -129,14 +131,14 @@ class PaddingDimension:
     interior: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class SliceDimension:
     start: int
     limit: int
     stride: int = 1
 
 
-@dataclass(frozen=True)
+@frozen
 class DimLabels:
     """Which dimension plays which role in a convolution; spatial ones in window order.
 

@@ -9,7 +9,7 @@ the padding of its result is not defined (the evaluator: zeros).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.opdef import OpDef
 from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape, leaves
+from ccodegen.support.immutable import frozen_object
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Evaluate: TypeAlias = Callable[..., Any]
@@ -25,7 +26,7 @@ ELEMENTWISE = "elementwise"  # stands in `rule` for all ops that are, and have n
 _RULES: dict[str, Evaluate] = {}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_object
 class DynamicArray:
     """An array at its bound, and how many elements count in each dimension."""
 

@@ -8,7 +8,6 @@ its OpDef; here is only the order, and the memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from ccodegen.hlo.random_state import RandomState
 from ccodegen.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape, leaves
 from ccodegen.support.errors import InputError, InternalError, UnsupportedError
 from ccodegen.support.hooks import IO, NO_IO
+from ccodegen.support.immutable import frozen
 from ccodegen.support.naming import counted
 
 # Computations over scalars made of these and of elementwise ops mean the same over whole arrays.
@@ -43,7 +43,7 @@ def evaluate(module: Module, *arguments: Any, io: IO = NO_IO) -> Any:
     return dynamic.cut(module.entry.root.shape, result)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Step:
     """One instruction of a plan and the operands that nobody needs after it."""
 

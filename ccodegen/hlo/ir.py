@@ -7,7 +7,7 @@ what the root and the side roots do not reach is gone.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from ccodegen.hlo.attributes import NO_ATTRIBUTES, Attributes
@@ -15,10 +15,11 @@ from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.hlo.stack_frames import StackFrames
 from ccodegen.support import graph
 from ccodegen.support.errors import InternalError
+from ccodegen.support.immutable import frozen, frozen_object
 from ccodegen.support.location import Location
 
 
-@dataclass(frozen=True)
+@frozen
 class Metadata:
     """Where an instruction comes from in the user's program.
 
@@ -37,7 +38,7 @@ class Metadata:
 NO_METADATA = Metadata()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_object
 class Instruction:
     """One operation. Compared by identity.
 
@@ -75,7 +76,7 @@ class Instruction:
         return f"<{self.name} = {self.shape} {self.op}({operands})>"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_object
 class Computation:
     """A function: parameters by number, the root whose value it returns, and side roots.
 
@@ -107,7 +108,7 @@ class Computation:
         return f"<computation {self.name}>"
 
 
-@dataclass(frozen=True)
+@frozen
 class Alias:
     """Output leaf `output_index` shares memory with a leaf of parameter `parameter`."""
 
@@ -117,7 +118,7 @@ class Alias:
     must_alias: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_object
 class Module:
     """A program. `annotations` are module attributes carried unread, in HLO's spelling;
     `stack_frames` the tables that `stack_frame_id` points into."""

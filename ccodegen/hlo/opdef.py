@@ -6,19 +6,20 @@ Importing `ccodegen.ops` fills the registry; the parser, verifier, evaluator and
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from ccodegen.hlo.attributes import Attributes
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import Shape
+from ccodegen.support.immutable import frozen
 
 Infer: TypeAlias = Callable[[tuple[Shape, ...], Any], Shape]
 Takes: TypeAlias = Callable[[tuple[Shape, ...], Any], tuple[Shape, ...]]
 Evaluate: TypeAlias = Callable[..., Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class OpDef:
     """One op.
 

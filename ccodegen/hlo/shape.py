@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 UNBOUNDED = -1
 
 
-@dataclass(frozen=True)
+@frozen
 class Layout:
     """The physical order of dimensions, minor first. `suffix` keeps what follows the colon
     in the text form (tiles, element size, memory space, …) as it was written."""
@@ -21,7 +22,7 @@ class Layout:
     suffix: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class ArrayShape:
     """`f32[4,<=8]{1,0}`. A dynamic dimension's size is its bound (UNBOUNDED for `?`).
 
@@ -58,7 +59,7 @@ class ArrayShape:
         return shape_text(self)
 
 
-@dataclass(frozen=True)
+@frozen
 class TupleShape:
     elements: tuple[Shape, ...] = ()
 
@@ -66,19 +67,19 @@ class TupleShape:
         return shape_text(self)
 
 
-@dataclass(frozen=True)
+@frozen
 class TokenShape:
     def __str__(self) -> str:
         return "token[]"
 
 
-@dataclass(frozen=True)
+@frozen
 class OpaqueShape:
     def __str__(self) -> str:
         return "opaque[]"
 
 
-@dataclass(frozen=True)
+@frozen
 class BufferShape(OpaqueShape):
     """`b(f32[4])`: memory that custom calls pass around; opaque to everything else."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class FileLocation:
     """A span of a source file; 0 where a number is not known."""
 
@@ -17,7 +17,7 @@ class FileLocation:
     end_column: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class StackFrame:
     """`parent_frame_id` 0: the outermost frame."""
 
@@ -25,7 +25,7 @@ class StackFrame:
     parent_frame_id: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class StackFrames:
     """The four tables. An id counts from 1."""
 

@@ -17,14 +17,13 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.hooks import Request
-from ccodegen.support.immutable import immutable
+from ccodegen.support.immutable import frozen, frozen_object, immutable
 from ccodegen.support.pieces import Array, Pieces, joined
 
 INDEX = ElementType.INDEX
@@ -39,7 +38,7 @@ class Space(enum.Enum):
     LOCAL = enum.auto()  # declared by Alloc inside a kernel; rank 0 is a scalar variable
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_object
 class Buffer:
     """A dense row-major array of elements. Compared by identity.
 
@@ -205,7 +204,7 @@ class Note:
 Stmt: TypeAlias = For | If | Let | Alloc | Store | CallC | Note
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_object
 class Kernel:
     """A function over buffers: the C function's parameters, in order.
 
@@ -240,7 +239,7 @@ class CallHook:
     origin: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class While:
     """Runs `condition`, and while `predicate` (PRED, rank 0) is true `body` and `condition`."""
 
@@ -310,7 +309,7 @@ class ConstantData:
         return self.data() if callable(self.data) else iter([self.data])
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_object
 class Program:
     """What `emit` prints: a signature, memory, kernels, and the steps of the entry function.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
 from ccodegen.lower.coalesce import Storage
@@ -13,11 +12,11 @@ from ccodegen.lower.origins import Origin
 from ccodegen.lower.share import KernelTable
 from ccodegen.lower.step_job import StepJob, kernel_job, likeness
 from ccodegen.lower.steps import Compute, Copy, Step, Value
-from ccodegen.support.immutable import immutable
+from ccodegen.support.immutable import frozen, immutable
 from ccodegen.target.model import Target
 
 
-@dataclass(frozen=True)
+@frozen
 class Call:
     """A kernel with what it is called on: storages, then scratch and tables of its own."""
 

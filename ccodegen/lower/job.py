@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +16,7 @@ from ccodegen.loop.ir import Buffer, ConstantData, Index, Space
 from ccodegen.lower.elements import Elements
 from ccodegen.lower.kernel_builder import KernelBuilder
 from ccodegen.support.element_type import ElementType, from_dtype
-from ccodegen.support.immutable import immutable
+from ccodegen.support.immutable import frozen_object, immutable
 from ccodegen.target.model import Target
 
 
@@ -36,7 +35,7 @@ class Output:
         return shape
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_object
 class Job:
     """One kernel to make. `inputs`: the buffers of the leaves of what is read from memory."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
@@ -13,16 +12,17 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.control import check_arguments
 from ccodegen.ops.shape_checks import require
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class AsyncStart(Attributes):
     calls: Computation = attr(AttrKind.COMPUTATION)
     async_execution_thread: str = attr(AttrKind.STRING, "")
     output_to_operand_aliasing: str = attr(AttrKind.RAW, "")
 
 
-@dataclass(frozen=True)
+@frozen
 class AsyncContinuation(Attributes):
     """What was started is found through the operand; older texts name it again."""
 
@@ -30,7 +30,7 @@ class AsyncContinuation(Attributes):
     async_execution_thread: str = attr(AttrKind.STRING, "")
 
 
-@dataclass(frozen=True)
+@frozen
 class CopyStart(Attributes):
     cross_program_prefetch_index: int | None = attr(AttrKind.INT, None)
 

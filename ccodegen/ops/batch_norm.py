@@ -6,7 +6,6 @@ the feature dimension last, where vectors broadcast.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,10 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array
 from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, picked, require
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class BatchNorm(Attributes):
     epsilon: float = attr(AttrKind.FLOAT)
     feature_index: int = attr(AttrKind.INT)

@@ -7,7 +7,6 @@ positive definite gives NaN in the whole triangle.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,12 +30,12 @@ from ccodegen.ops.fold import Array, converted
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
-from ccodegen.support.immutable import immutable
+from ccodegen.support.immutable import frozen, immutable
 
 PRED = ElementType.PRED
 
 
-@dataclass(frozen=True)
+@frozen
 class Cholesky(Attributes):
     lower: bool = attr(AttrKind.BOOL, False)
 

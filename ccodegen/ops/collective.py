@@ -9,7 +9,6 @@ stands, and must be the one that a single participant gets.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -24,9 +23,10 @@ from ccodegen.ops.expansion import evaluate_expanded
 from ccodegen.ops.shape_checks import arrays, one_or_tuple
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError, UnsupportedError
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Collective(Attributes):
     """`replica_groups`: `{{0,1},{2,3}}`, `[2,4]<=[8]` or a mesh, as written."""
 
@@ -37,24 +37,24 @@ class Collective(Attributes):
     mode: str = attr(AttrKind.ENUM, "")
 
 
-@dataclass(frozen=True)
+@frozen
 class CollectiveAlong(Collective):
     """`dimensions` holds the one along which pieces are joined or split; empty where tuples are."""
 
     dimensions: tuple[int, ...] = attr(AttrKind.INTS, ())
 
 
-@dataclass(frozen=True)
+@frozen
 class AllReduce(Collective):
     to_apply: Computation | None = attr(AttrKind.COMPUTATION, None)
 
 
-@dataclass(frozen=True)
+@frozen
 class ReduceScatter(CollectiveAlong):
     to_apply: Computation | None = attr(AttrKind.COMPUTATION, None)
 
 
-@dataclass(frozen=True)
+@frozen
 class CollectivePermute(Attributes):
     source_target_pairs: str = attr(AttrKind.RAW, "")
     channel_id: int | None = attr(AttrKind.INT, None)

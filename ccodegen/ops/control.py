@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
@@ -14,15 +13,16 @@ from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.shape_checks import require
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class While(Attributes):
     condition: Computation = attr(AttrKind.COMPUTATION)
     body: Computation = attr(AttrKind.COMPUTATION)
 
 
-@dataclass(frozen=True)
+@frozen
 class Conditional(Attributes):
     """Either the pair, chosen by a pred, or the list, chosen by an s32."""
 
@@ -43,13 +43,13 @@ class Conditional(Attributes):
         return int(selector) if 0 <= selector <= last else last
 
 
-@dataclass(frozen=True)
+@frozen
 class Call(Attributes):
     to_apply: Computation = attr(AttrKind.COMPUTATION)
     is_composite: bool = attr(AttrKind.BOOL, False)
 
 
-@dataclass(frozen=True)
+@frozen
 class Fusion(Attributes):
     """`kind`: kLoop, kInput, kOutput or kCustom."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,12 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 U32 = ElementType.U32
 
 
-@dataclass(frozen=True)
+@frozen
 class ReducePrecision(Attributes):
     exponent_bits: int = attr(AttrKind.INT)
     mantissa_bits: int = attr(AttrKind.INT)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,10 +34,10 @@ from ccodegen.ops.fold import Array
 from ccodegen.ops.precision import widened
 from ccodegen.ops.shape_checks import arrays, require, window_dimensions
 from ccodegen.ops.window import dilated_and_padded, input_index, strided
-from ccodegen.support.immutable import immutable
+from ccodegen.support.immutable import frozen, immutable
 
 
-@dataclass(frozen=True)
+@frozen
 class Convolution(Attributes):
     dim_labels: DimLabels = attr(AttrKind.DIM_LABELS)
     window: Window = attr(AttrKind.WINDOW, Window())

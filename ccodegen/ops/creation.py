@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,23 +18,24 @@ from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.shape_checks import arrays, dimension_numbers
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Constant(Attributes):
     """`constant(LITERAL)`: the literal stands where other ops have operands."""
 
     literal: Literal = attr(AttrKind.LITERAL)
 
 
-@dataclass(frozen=True)
+@frozen
 class Parameter(Attributes):
     """`parameter(NUMBER)`: the number stands where other ops have operands."""
 
     number: int = attr(AttrKind.INT)
 
 
-@dataclass(frozen=True)
+@frozen
 class Iota(Attributes):
     iota_dimension: int = attr(AttrKind.INT)
 

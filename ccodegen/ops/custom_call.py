@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, DimLabels, Window, attr
@@ -21,11 +21,11 @@ from ccodegen.ops.io import asked
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.errors import UnsupportedError
 from ccodegen.support.hooks import IO, Function, Hook, Request
-from ccodegen.support.immutable import immutable
+from ccodegen.support.immutable import frozen, immutable
 from ccodegen.support.user_targets import add_user_target, is_user_target
 
 
-@dataclass(frozen=True)
+@frozen
 class CustomCall(Attributes):
     """`operand_layout_constraints` None: there are none; `literal`: `s32[] 1`, as written."""
 

@@ -7,7 +7,6 @@ element type is the declared one. `operand_precision` and `algorithm` allow less
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
@@ -21,9 +20,10 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array
 from ccodegen.ops.precision import widened
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, picked, require
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Dot(Attributes):
     lhs_batch_dims: tuple[int, ...] = attr(AttrKind.INTS, ())
     lhs_contracting_dims: tuple[int, ...] = attr(AttrKind.INTS, ())

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,10 @@ from ccodegen.hlo.shape import UNBOUNDED, ArrayShape, Shape
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, require
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class DimensionSize(Attributes):
     """`dimensions` holds one number."""
 

@@ -6,7 +6,6 @@ The start indices are one scalar operand per dimension or, in older programs, on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
@@ -21,9 +20,10 @@ from ccodegen.ops.index import all_of, at_least, clamped, clamped_values, less, 
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, require
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class DynamicSlice(Attributes):
     dynamic_slice_sizes: tuple[int, ...] = attr(AttrKind.INTS)
 

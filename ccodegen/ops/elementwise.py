@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,16 +23,17 @@ from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.ops.signs import is_never_positive
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class MathFunction(Attributes):
     """`result_accuracy` asks XLA for a faster or a better approximation; ours has one."""
 
     result_accuracy: str = attr(AttrKind.RAW, "")
 
 
-@dataclass(frozen=True)
+@frozen
 class Compare(Attributes):
     """`direction`: EQ NE LT LE GT GE. `type`: FLOAT, TOTALORDER, SIGNED, UNSIGNED, or empty for
     the usual comparison of the operands' type."""

@@ -7,7 +7,6 @@ dimension's spectrum to be the mirrored conjugate of the first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -26,9 +25,10 @@ from ccodegen.ops.fourier_lines import LineTransform, Read, Write
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Fft(Attributes):
     fft_type: str = attr(AttrKind.ENUM)
     fft_length: tuple[int, ...] = attr(AttrKind.INTS)

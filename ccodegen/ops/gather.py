@@ -8,7 +8,6 @@ no dimension for it), batching (it runs with a dimension of the indices), or off
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,10 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.index import clamped, clamped_values, plus
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, require
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Gather(Attributes):
     """XLA's GatherDimensionNumbers."""
 

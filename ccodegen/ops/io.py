@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,20 +16,21 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError
 from ccodegen.support.hooks import ArraySpec, Hook, Request, missing
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Infeed(Attributes):
     infeed_config: str = attr(AttrKind.STRING, "")
 
 
-@dataclass(frozen=True)
+@frozen
 class Outfeed(Attributes):
     outfeed_config: str = attr(AttrKind.STRING, "")
     outfeed_shape: Shape | None = attr(AttrKind.SHAPE, None)
 
 
-@dataclass(frozen=True)
+@frozen
 class Transfer(Attributes):
     channel_id: int | None = attr(AttrKind.INT, None)
     is_host_transfer: bool = attr(AttrKind.BOOL, False)

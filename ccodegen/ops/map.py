@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
@@ -20,9 +19,10 @@ from ccodegen.ops.elementwise import common_shape
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.precision import for_parameters
 from ccodegen.ops.shape_checks import arrays
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Map(Attributes):
     """`dimensions` names all dimensions in order; it says nothing more."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,50 +20,51 @@ from ccodegen.ops.index import less, minus, plus, times
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.precision import of_one_precision
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, picked, require
+from ccodegen.support.immutable import frozen
 
 SAME_VALUES = frozenset({"broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
 """Ops each of whose elements is one of their operand's."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Broadcast(Attributes):
     """Operand dimension i becomes output dimension `dimensions[i]`."""
 
     dimensions: tuple[int, ...] = attr(AttrKind.INTS, ())
 
 
-@dataclass(frozen=True)
+@frozen
 class Reshape(Attributes):
     """`inferred_dimension`: the one whose size a dynamic reshape derives; None: none."""
 
     inferred_dimension: int | None = attr(AttrKind.INT, None)
 
 
-@dataclass(frozen=True)
+@frozen
 class Transpose(Attributes):
     """Output dimension i is operand dimension `dimensions[i]`."""
 
     dimensions: tuple[int, ...] = attr(AttrKind.INTS)
 
 
-@dataclass(frozen=True)
+@frozen
 class Slice(Attributes):
     slice: tuple[SliceDimension, ...] = attr(AttrKind.SLICE)
 
 
-@dataclass(frozen=True)
+@frozen
 class Concatenate(Attributes):
     """`dimensions` holds one number."""
 
     dimensions: tuple[int, ...] = attr(AttrKind.INTS)
 
 
-@dataclass(frozen=True)
+@frozen
 class Pad(Attributes):
     padding: tuple[PaddingDimension, ...] = attr(AttrKind.PADDING, ())
 
 
-@dataclass(frozen=True)
+@frozen
 class Reverse(Attributes):
     dimensions: tuple[int, ...] = attr(AttrKind.INTS)
 

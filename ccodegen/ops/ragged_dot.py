@@ -13,7 +13,6 @@ ragged one: the batch dimensions, then the other rows or contracted ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,11 +32,12 @@ from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.precision import widened
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, require
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 PRED, S64 = ElementType.PRED, ElementType.S64
 
 
-@dataclass(frozen=True)
+@frozen
 class RaggedDot(Dot):
     lhs_ragged_dims: tuple[int, ...] = attr(AttrKind.INTS, ())
     rhs_group_dims: tuple[int, ...] = attr(AttrKind.INTS, ())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ from ccodegen.ops import fold
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.shape_checks import dimension_numbers, inputs_and_inits, without
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Reduce(Attributes):
     dimensions: tuple[int, ...] = attr(AttrKind.INTS)
     to_apply: Computation = attr(AttrKind.COMPUTATION)

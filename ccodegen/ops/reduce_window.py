@@ -7,7 +7,6 @@ elements are taken in row-major order (`rhs_reversal` means nothing here, as in 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,10 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope, NestScope, Scope
 from ccodegen.ops.running_loops import running_loops
 from ccodegen.ops.shape_checks import inputs_and_inits, window_dimensions
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class ReduceWindow(Attributes):
     to_apply: Computation = attr(AttrKind.COMPUTATION)
     window: Window = attr(AttrKind.WINDOW, Window())

@@ -8,7 +8,6 @@ shape alone. Narrow floats are computed in f32.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,13 +34,14 @@ from ccodegen.ops.rng_state import state_read
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import UnsupportedError
+from ccodegen.support.immutable import frozen
 
 F32, F64, U32, U64 = ElementType.F32, ElementType.F64, ElementType.U32, ElementType.U64
 _KEY = 0x7012395
 _MANTISSA = {F32: 24, F64: 53}
 
 
-@dataclass(frozen=True)
+@frozen
 class Rng(Attributes):
     """`distribution`: rng_uniform between the operands, or rng_normal of mean and deviation."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,13 +29,13 @@ from ccodegen.ops.random_bits import Words, philox, threefry
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import UnsupportedError
-from ccodegen.support.immutable import immutable
+from ccodegen.support.immutable import frozen, immutable
 
 U32, U64, PRED = ElementType.U32, ElementType.U64, ElementType.PRED
 ALGORITHMS = ("rng_default", "rng_three_fry", "rng_philox")
 
 
-@dataclass(frozen=True)
+@frozen
 class RngBitGenerator(Attributes):
     algorithm: str = attr(AttrKind.ENUM)
 

@@ -7,7 +7,6 @@ with its first value; `passes.thread_random_state` makes it a parameter and a re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,11 +23,12 @@ from ccodegen.ops.fold import Array
 from ccodegen.ops.movement import Concatenate
 from ccodegen.ops.shape_checks import require
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 STATE = ArrayShape(ElementType.U64, (2,))
 
 
-@dataclass(frozen=True)
+@frozen
 class RngGetAndUpdateState(Attributes):
     """`delta` is added to the state after it is read."""
 

@@ -8,7 +8,6 @@ results are the outputs, then the last carries. `is_reverse` begins at the last 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,9 +25,10 @@ from ccodegen.ops.counted_loop import counted_loop, slice_at, with_slice_at
 from ccodegen.ops.fold import Array, as_tuple, from_leaves, store_all
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, dimension_numbers, one_or_tuple, require, without
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Scan(Attributes):
     dimensions: tuple[int, ...] = attr(AttrKind.INTS)
     num_carries: int = attr(AttrKind.INT)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,9 +32,10 @@ from ccodegen.ops.shape_checks import (
     one_or_tuple,
     require,
 )
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Scatter(Attributes):
     """XLA's ScatterDimensionNumbers."""
 

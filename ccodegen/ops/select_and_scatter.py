@@ -7,7 +7,6 @@ row-major order: result = scatter(result, source).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,10 @@ from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.shape_checks import arrays, check_scalars, require, window_dimensions
 from ccodegen.ops.window import dilated_and_padded, input_index, strided
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class SelectAndScatter(Attributes):
     select: Computation = attr(AttrKind.COMPUTATION)
     scatter: Computation = attr(AttrKind.COMPUTATION)

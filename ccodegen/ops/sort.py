@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -32,9 +32,10 @@ from ccodegen.ops.shape_checks import (
 from ccodegen.ops.sort_key import key_bits, packed_key, unordered
 from ccodegen.ops.sort_order import Key, sort_keys
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Sort(Attributes):
     dimensions: tuple[int, ...] = attr(AttrKind.INTS)
     to_apply: Computation = attr(AttrKind.COMPUTATION)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
@@ -10,9 +9,10 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import TOKEN, Shape
 from ccodegen.ops.shape_checks import require
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Domain(Attributes):
     """`domain={kind="sharding", entry={…}, exit={…}}`, kept as written."""
 

@@ -7,7 +7,6 @@ one of the lowest index comes first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,10 @@ from ccodegen.ops.partial_sort import PartialSorter, Search
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.ops.sort_key import ordered, ordered_bits
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class TopK(Attributes):
     k: int = attr(AttrKind.INT)
     largest: bool = attr(AttrKind.BOOL, True)

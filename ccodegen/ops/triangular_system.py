@@ -6,18 +6,16 @@ right. Rows of y are solved in the order in which they are known: by turns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.arithmetic import conjugate, working_type
 from ccodegen.ops.fold import converted
 from ccodegen.ops.lowering import NestScope
-from ccodegen.support.immutable import immutable
+from ccodegen.support.immutable import frozen, immutable
 
 
-@dataclass(frozen=True)
+@frozen
 class TriangularSolve(Attributes):
     left_side: bool = attr(AttrKind.BOOL, False)
     lower: bool = attr(AttrKind.BOOL, False)

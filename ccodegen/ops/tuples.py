@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
@@ -11,9 +10,10 @@ from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape, TupleShape
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class GetTupleElement(Attributes):
     index: int = attr(AttrKind.INT)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 
+from ccodegen.support.immutable import frozen
 from ccodegen.support.runtime_c import header_dir
 
 _BOUND = r"At most ([\d.]+)(?: \(strict ([\d.]+)\))? ulp\. \*/\n"
@@ -13,7 +13,7 @@ _REAL = re.compile(_BOUND + r".* ccg_(\w+)_(f32|f64)\(")
 _COMPLEX = re.compile(_BOUND + r"(?:CCG_UNARY|CCG_BINARY|.* CCG_F)\((\w+)\)")
 
 
-@dataclass(frozen=True)
+@frozen
 class Bound:
     """The largest error of a function's result, in default and in strict mode: in ulp of it, or for
     complex numbers of its larger part."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,17 +13,18 @@ from pycparser import c_ast
 
 from ccodegen.support.c_types import LIBRARY, TYPES, common, literal, promoted
 from ccodegen.support.errors import InternalError
+from ccodegen.support.immutable import frozen
 
 _BOOL = np.dtype(np.bool_)
 Type: TypeAlias = Any  # np.dtype, Pointer, the name of a struct type, or None for void
 
 
-@dataclass(frozen=True)
+@frozen
 class Pointer:
     to: Type
 
 
-@dataclass(frozen=True)
+@frozen
 class Value:
     """An expression: Python source, and the C type that its value has.
 

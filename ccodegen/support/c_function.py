@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +21,7 @@ from pycparser import c_ast
 
 from ccodegen.support.c_preprocessor import preprocess
 from ccodegen.support.c_types import C_NAMES, LIBRARY, LIMITS, TYPES, common, literal, promoted
+from ccodegen.support.immutable import frozen
 from ccodegen.support.runtime_c import header_dir
 
 # An array or NumPy scalar of exactly the C type, or a struct: values by field name.
@@ -49,7 +49,7 @@ _ARITHMETIC: dict[str, Callable[..., Value]] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Function:
     """A C function: parameters as (name, type), the result's type, and pycparser's body."""
 
@@ -58,7 +58,7 @@ class Function:
     body: Any
 
 
-@dataclass(frozen=True)
+@frozen
 class Library:
     """What the headers define: functions, the fields of struct types, constant tables."""
 

@@ -8,8 +8,9 @@ C, save that a macro's expansion never takes its arguments from the text behind 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from ccodegen.support.immutable import frozen
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.])*|##|\"(?:\\.|[^\"\\])*\"|\s+|.", re.S)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
@@ -17,7 +18,7 @@ _DEFINED = re.compile(r"defined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 _DEFINE = re.compile(r"(\w+)(?:\(([^)]*)\))?\s*(.*)", re.S)
 
 
-@dataclass(frozen=True)
+@frozen
 class Macro:
     """`parameters` is None for a macro without a list of them."""
 

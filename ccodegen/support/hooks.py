@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 from ccodegen.support.location import Location
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -28,7 +29,7 @@ class Hook(enum.Enum):
     CALL = "call"
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """`text`: infeed_config, outfeed_config, or the target of a custom call. `config`: a custom
     call's backend_config. `channel`: of send and recv, 0 where none is given."""
@@ -46,7 +47,7 @@ class Request:
         return f"{self.hook.value} {self.text!r}" if self.text else self.hook.value
 
 
-@dataclass(frozen=True)
+@frozen
 class ArraySpec:
     """An array that a program takes, or that a hook has to give: its dimensions and NumPy type."""
 
@@ -60,7 +61,7 @@ class ArraySpec:
 Function: TypeAlias = Callable[..., Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class IO:
     """Python functions for the hooks of a program.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from ccodegen.support.immutable import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class Compiler:
     """How C is compiled for the target.
 
@@ -30,7 +32,7 @@ class Compiler:
         return (f"-std={self.standard}", *self.flags, *mode)
 
 
-@dataclass(frozen=True)
+@frozen
 class Abi:
     """Facts about memory. Alignments in bytes: of the arena, and of each array of weights."""
 
@@ -40,7 +42,7 @@ class Abi:
     weight_alignment: int = 64
 
 
-@dataclass(frozen=True)
+@frozen
 class Machine:
     """What the processor is good at.
 
@@ -70,7 +72,7 @@ class Machine:
         return max(1, self.vector_bytes // element_bytes) if has_vectors else 1
 
 
-@dataclass(frozen=True)
+@frozen
 class Memory:
     """Sizes in bytes, 0 where unlimited or unknown."""
 
@@ -79,7 +81,7 @@ class Memory:
     stack: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Tile:
     """Blocking of a contraction: `rows` × `vectors` registers of accumulators.
 
@@ -91,7 +93,7 @@ class Tile:
     vectors: int = field(default=0, metadata={"most": 16})
 
 
-@dataclass(frozen=True)
+@frozen
 class Board:
     """What a program without an operating system is linked with: files beside the TOML file."""
 
@@ -99,7 +101,7 @@ class Board:
     linker_script: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Runner:
     """How a program runs: a command line in which `{program}` stands for its path.
 
@@ -112,7 +114,7 @@ class Runner:
     install: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Target:
     """A compiler, a machine and a way to run: all that tells one target from another.
 

@@ -8,7 +8,7 @@ its default.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -33,9 +33,10 @@ from ccodegen.hlo.shape import ArrayShape, Shape, leaves
 from ccodegen.hlo.text.literals import literal_text
 from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """An instruction of a proto, and what its operand and computation ids stand for."""
 

@@ -7,7 +7,7 @@ before callers. We ask for that order, so a cycle shows as an id that is not def
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from ccodegen.hlo import opdef
@@ -29,12 +29,13 @@ from ccodegen.hlo.stack_frames import StackFrames
 from ccodegen.hlo.text.order import parameter_number, side_roots
 from ccodegen.hlo.text.strings import quoted
 from ccodegen.support.errors import InputError, UnsupportedError
+from ccodegen.support.immutable import frozen
 from ccodegen.support.location import Location
 
 Defined = TypeVar("Defined")
 
 
-@dataclass(frozen=True)
+@frozen
 class Surroundings:
     """What the computations of a module share. `schedule`: instruction ids by computation id."""
 

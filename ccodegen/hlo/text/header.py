@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ccodegen.hlo.ir import Alias, Computation
 from ccodegen.hlo.shape import Shape, TupleShape, shape_text
@@ -12,6 +11,7 @@ from ccodegen.hlo.text.cursor import Cursor
 from ccodegen.hlo.text.shapes import parse_shape, same_with_layouts
 from ccodegen.hlo.verify import compatible
 from ccodegen.support.errors import InputError
+from ccodegen.support.immutable import frozen
 
 ATTRIBUTE = re.compile(r"([A-Za-z_][\w-]*)\s*=", re.ASCII)
 MODULE_ATTRIBUTES = (
@@ -32,7 +32,7 @@ _START = re.compile(r"HloModule\b")
 _ALIAS_KIND = re.compile(r"(may|must)-alias\b")
 
 
-@dataclass(frozen=True)
+@frozen
 class Header:
     """`layout`: the shapes of entry_computation_layout, parameters first, the result last."""
 

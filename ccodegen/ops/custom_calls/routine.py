@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,13 +22,13 @@ from ccodegen.ops.lowering import NestScope
 from ccodegen.support.c_reference import call_routine
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.errors import InputError
-from ccodegen.support.immutable import immutable
+from ccodegen.support.immutable import frozen, immutable
 
 Array: TypeAlias = tuple[ElementType, tuple[int, ...]]
 """Element type and dimensions of an operand or a result."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Call:
     """A call `function(results…, operands…, work…, scalars…)`: pointers, then numbers.
 

@@ -1,0 +1,83 @@
+"""Data classes whose functions come later behave as those of the standard library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from typing import Any
+
+import pytest
+
+from ccodegen.support.immutable import frozen, frozen_object, immutable
+
+Decorator = Callable[[type], type]
+VALUES: dict[str, tuple[Decorator, Decorator]] = {
+    "frozen": (frozen, dataclass(frozen=True)),
+    "immutable": (immutable, dataclass(frozen=True)),
+    "frozen_object": (frozen_object, dataclass(frozen=True, eq=False)),
+}
+
+
+def classes(decorate: Decorator) -> tuple[type, type]:
+    @decorate
+    class Point:
+        x: int
+        y: int = 2
+        note: str = field(default="", compare=False)
+        parts: list[int] = field(default_factory=list, compare=False, repr=False)
+
+    @decorate
+    class Named(Point):
+        name: str = "n"
+
+        def __post_init__(self) -> None:
+            if not self.name:
+                raise ValueError("no name")
+
+    Point.__qualname__, Named.__qualname__ = "Point", "Named"
+    return Point, Named
+
+
+def behaviour(decorate: Decorator) -> list[Any]:
+    point, named = classes(decorate)
+    first, second = point(1), point(1, 2, note="other")
+    return [
+        repr(first),
+        repr(named(1, name="m")),
+        first == second,
+        first != point(1, 3),
+        first == named(1, 2),
+        len({first, second, point(x=2)}),
+        replace(first, y=5).y,
+        first.parts is not second.parts,
+        [f.name for f in fields(named)],
+        point.__match_args__,  # type: ignore[attr-defined]
+    ]
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_they_are_as_those_of_the_standard_library(name: str) -> None:
+    ours, theirs = VALUES[name]
+    assert behaviour(ours) == behaviour(theirs)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_wrong_arguments_are_refused(name: str) -> None:
+    point, named = classes(VALUES[name][0])
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        point()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        point(1, z=2)
+    with pytest.raises(ValueError, match="no name"):
+        named(1, name="")
+
+
+@pytest.mark.parametrize("decorate", [frozen, frozen_object])
+def test_nothing_is_assigned_to_what_is_frozen(decorate: Decorator) -> None:
+    point, _ = classes(decorate)
+    made = point(1)
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'x'"):
+        made.x = 2
+    with pytest.raises(FrozenInstanceError):
+        del made.x
+    assert made.x == 1
