@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ccodegen.backend import host
 from ccodegen.backend.build import Build, build
 from ccodegen.backend.executable import HostExecutable
+from ccodegen.backend.host import Loader
 from ccodegen.backend.interfaces import Options
 from ccodegen.backend.options import BuildOptions
 from ccodegen.backend.signature import Structure
@@ -25,14 +25,15 @@ def stages(source: Any, options: BuildOptions) -> Build:
     return build(read(source), options)
 
 
-def compiled(source: Any, options: BuildOptions, settings: Options) -> tuple[HostExecutable, Build]:
+def compiled(
+    source: Any, options: BuildOptions, settings: Options, loader: Loader
+) -> tuple[HostExecutable, Build]:
     """The program, loaded, and what it was made from."""
-    with host.Loader(options.target, settings) as loader:
-        made = build(read(source), options, loader.add)
-        io = with_hosts(settings.io)
-        check_io(made.optimized, io)
-        structure = _structure(made.module.entry.root.shape)
-        return loader.load(made.program, replace(settings, structure=structure, io=io)), made
+    made = build(read(source), options, loader.add)
+    io = with_hosts(settings.io)
+    check_io(made.optimized, io)
+    structure = _structure(made.module.entry.root.shape)
+    return loader.load(made.program, replace(settings, structure=structure, io=io)), made
 
 
 def _structure(shape: Shape) -> Structure | None:

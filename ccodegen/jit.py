@@ -27,6 +27,7 @@ from ccodegen.target import Target
 
 if TYPE_CHECKING:
     from ccodegen.backend.build import Build
+    from ccodegen.backend.host import Loader
     from ccodegen.frontends.jax_arguments import Names, Numbers
 
 
@@ -124,11 +125,17 @@ def compile(
     found = restore(options.target, settings)
     if found is not None:
         return Executable(found, functools.partial(_stages, source, options))
-    with no_collection():  # also for the import, which makes many objects
-        from ccodegen.compiling import compiled
+    with no_collection(), _loader(options.target, settings) as loader:
+        from ccodegen.compiling import compiled  # makes many objects, while compilers begin
 
-        made, build = compiled(source, options, settings)
+        made, build = compiled(source, options, settings, loader)
     return Executable(made, lambda: build)
+
+
+def _loader(target: Target, settings: Options) -> Loader:
+    from ccodegen.backend.host import Loader
+
+    return Loader(target, settings)
 
 
 def _check_in_process(target: Target) -> None:

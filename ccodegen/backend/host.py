@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +19,13 @@ from ccodegen.backend.interfaces import Options
 from ccodegen.backend.library import Library
 from ccodegen.backend.signature import Signature, signature_of
 from ccodegen.backend.transfer import sign_extended
-from ccodegen.emit.table import TablePrinter, TableSources
+from ccodegen.emit.unit import common_units
 from ccodegen.loop.ir import Kernel, Program
 from ccodegen.loop.steps import called_kernels
 from ccodegen.target import Target
+
+if TYPE_CHECKING:
+    from ccodegen.emit.table import TablePrinter, TableSources
 
 
 class HostCompiler:
@@ -49,8 +54,16 @@ class Loader(contextlib.ExitStack):
         super().__init__()
         cache = Cache(default_directory()) if options.cache else None
         self._target = target
+        self._strict = options.strict
         self._library = self.enter_context(Library(target, options.strict, cache))
-        self._printer = TablePrinter(target, options.strict, self._library.add)
+        for unit in common_units(target.machine.threads):
+            self._library.add(unit)
+
+    @functools.cached_property
+    def _printer(self) -> TablePrinter:
+        from ccodegen.emit.table import TablePrinter  # while compilers are at work
+
+        return TablePrinter(self._target, self._strict, self._library.add)
 
     def add(self, kernel: Kernel) -> None:
         self._printer.add(kernel)

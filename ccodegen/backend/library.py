@@ -20,7 +20,7 @@ from ccodegen.backend.toolchain import (
     own_flags,
     runtime_files,
 )
-from ccodegen.emit.table import Unit
+from ccodegen.emit.unit import POOL_HEADER, Unit
 from ccodegen.target import Target
 
 
@@ -79,7 +79,7 @@ class Library:
             self._keep(unit)
         library = self._place("library.so")
         objects = [str(self._objects[unit]) for unit in units]
-        pool = ["-pthread"] if "ccg_pool.h" in runtime_files(units) else []
+        pool = ["-pthread"] if POOL_HEADER in runtime_files(units) else []
         link = [*self._compiler.words, "-shared", *self._flags, *objects, "-o", str(library)]
         CompilerRun([*link, *self._target.compiler.link_flags, *pool]).finish()
         return library

@@ -16,7 +16,7 @@ from pathlib import Path
 from ccodegen.backend.compilers import CompilerCommand, find_compiler, machine
 from ccodegen.emit.effort import Effort
 from ccodegen.emit.runtime import closure, includes
-from ccodegen.emit.table import Unit
+from ccodegen.emit.unit import Unit
 from ccodegen.support.errors import InputError, InternalError
 from ccodegen.support.runtime_c import added_headers
 from ccodegen.target import Target

@@ -6,9 +6,8 @@ import functools
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-import jinja2
-
 if TYPE_CHECKING:
+    import jinja2
     from _typeshed import DataclassInstance
 
 
@@ -20,6 +19,8 @@ def render(template: str, view: DataclassInstance) -> str:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
+    import jinja2  # when compilers are under way
+
     return jinja2.Environment(
         loader=jinja2.PackageLoader("ccodegen.emit"),
         undefined=jinja2.StrictUndefined,

@@ -23,6 +23,7 @@ from ccodegen.emit.program import ProgramPrinter, file_name, own_names
 from ccodegen.emit.render import render
 from ccodegen.emit.steps import is_single, repeated_kernels
 from ccodegen.emit.types import memory_type
+from ccodegen.emit.unit import PYTHON, Unit, pool
 from ccodegen.loop.ir import ConstantData, Kernel, Program, Space
 from ccodegen.loop.steps import called_kernels, used_buffers
 from ccodegen.support.immutable import immutable
@@ -41,28 +42,11 @@ _FEW_LINES = 30  # take less time, even optimised, than a compiler takes to begi
 
 
 @immutable
-class Unit:
-    """One translation unit."""
-
-    name: str
-    text: str
-    effort: Effort
-
-
-PYTHON = Unit("python.c", '#include "ccg_python.h"\n', Effort.LITTLE)
-
-
-@immutable
 class TableSources:
     """`external`: the constants that the caller puts into the table, in that order."""
 
     units: tuple[Unit, ...]
     external: tuple[ConstantData, ...]
-
-
-@immutable
-class _PoolView:
-    threads: int
 
 
 @immutable
@@ -94,9 +78,8 @@ def emit_table(
 class TablePrinter:
     """Prints the units of a program whose kernels come one by one.
 
-    `send` is given each unit as soon as it is complete; at once `PYTHON`, which a program with
-    hooks does not need, and the pool, which one without large loops does not. The target's threads
-    share the large loops of a call, in a pool of the program's own.
+    `send` is given each unit as soon as it is complete, but for those that programs have in common.
+    The target's threads share the large loops of a call, in a pool of the program's own.
     """
 
     def __init__(
@@ -111,11 +94,6 @@ class TablePrinter:
         self._hot: list[KernelText] = []  # in no unit yet
         self._units: list[Unit] = []
         self._lines = 0  # in these units
-        send(PYTHON)
-        if self._threads > 1:
-            text = render("pool.c.j2", _PoolView(self._threads))
-            self._pool = Unit("pool.c", text, Effort.LITTLE)
-            send(self._pool)
 
     def add(self, kernel: Kernel) -> None:
         """Prints a kernel."""
@@ -178,8 +156,8 @@ class TablePrinter:
             self._complete(_view(group, self._strict), worth)
         self._complete(self._entry_view(printer, last), worth_of_last)
         python = () if printer.hooks else (PYTHON,)
-        pool = (self._pool,) if printer.shared and self._threads > 1 else ()
-        return TableSources((*self._units, *pool, *python), external)
+        threads = (pool(self._threads),) if printer.shared and self._threads > 1 else ()
+        return TableSources((*self._units, *threads, *python), external)
 
     def _last_groups(self, program: Program) -> list[tuple[list[KernelText], Effort]]:
         """The kernels in no unit yet, for each unit, and what that is worth. The first
