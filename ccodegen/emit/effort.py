@@ -11,6 +11,7 @@ from ccodegen.loop.parts import parts
 from ccodegen.loop.rebuild import expressions, statements
 
 LONG_KERNEL = 300  # statements, which take a compiler 0.1 s
+_STRAIGHT = 30  # statements, from which it is worth a unit of its own kind
 _CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
 _ARITHMETIC = {"add", "complex", "imag", "multiply", "negate", "real", "subtract"}
@@ -25,11 +26,12 @@ class Effort(enum.Enum):
 
 
 def effort(kernel: Kernel) -> Effort:
-    """Little for a kernel with little work; some for a long one that is straight, of which the
-    costly ways to optimise make nothing better."""
+    """Little for a kernel with little work; some for one that is straight and not short, of which
+    the costly ways to optimise make nothing better."""
     if work(kernel.body) <= _LITTLE_WORK:
         return Effort.LITTLE
-    return Effort.SOME if is_long(kernel) and _is_straight(kernel.body) else Effort.MOST
+    some = len(statements(kernel.body)) >= _STRAIGHT and _is_straight(kernel.body)
+    return Effort.SOME if some else Effort.MOST
 
 
 def is_long(kernel: Kernel) -> bool:
