@@ -157,7 +157,7 @@ def _loads(body: Body) -> Iterator[Load]:
     """What is read in any case: not the arms of a select, nor what depends on names bound here."""
     bound: set[Expr] = set()
     for statement in body:
-        for expr in reversed(list(computed(statement))):
+        for expr in reversed(computed(statement)):
             if isinstance(expr, Load) and bound.isdisjoint(parts(*expr.indices)):
                 yield expr
         if isinstance(statement, Let):

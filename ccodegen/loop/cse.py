@@ -54,27 +54,33 @@ def _slow(statement: Stmt) -> Iterator[Apply]:
             yield expr
 
 
-def computed(statement: Stmt) -> Iterator[Expr]:
+def computed(statement: Stmt) -> list[Expr]:
     """The parts of a statement's expressions that are evaluated in any case, the last first."""
     match statement:
         case Let(_, value) | If(value):
-            yield from evaluated(value)
+            return evaluated(value)
         case Store(_, indices, value):
-            yield from evaluated(*indices, value)
+            return evaluated(*indices, value)
+    return []
 
 
-def evaluated(*expressions: Expr) -> Iterator[Expr]:
+def evaluated(*expressions: Expr) -> list[Expr]:
     """The parts of expressions that are evaluated in any case, the last first."""
-    pending = [*expressions]
+    pending, found = [*expressions], []
     while pending:
         expr = pending.pop()
-        yield expr
-        inside = operands(expr)
-        lazy = isinstance(expr, Apply) and (
-            expr.operator == "select"
-            or (expr.operator in ("and", "or") and expr.type is ElementType.PRED)
-        )
-        pending += inside[:1] if lazy else inside
+        found.append(expr)
+        if type(expr) is Load:
+            pending += expr.indices
+        elif type(expr) is Apply:
+            pending += expr.arguments[:1] if _is_lazy(expr) else expr.arguments
+    return found
+
+
+def _is_lazy(expr: Apply) -> bool:
+    if expr.operator == "select":
+        return True
+    return expr.type is ElementType.PRED and expr.operator in ("and", "or")
 
 
 def _holds_any(expr: Apply, counts: Counter[Hashable]) -> bool:

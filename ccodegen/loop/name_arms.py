@@ -65,7 +65,7 @@ class _Namer:
         yield statement
 
     def _arms(self, statement: Stmt) -> Iterator[Expr]:
-        certain = list(computed(statement))
+        certain = computed(statement)
         read = {expr for expr in certain if isinstance(expr, Load)}
         for choice in certain:
             if isinstance(choice, Apply) and choice.operator == "select":

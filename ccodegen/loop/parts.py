@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from typing import TypeVar
 
 from ccodegen.loop.ir import Apply, Expr, Load, Var
+
+_Kind = TypeVar("_Kind", Load, Var)
 
 
 def parts(*expressions: Expr) -> list[Expr]:
@@ -43,9 +46,29 @@ def same(new: Sequence[object], old: Sequence[object]) -> bool:
     return not any(map(operator.is_not, new, old))
 
 
-def loads(*expressions: Expr) -> list[Load]:
-    return [e for e in parts(*expressions) if isinstance(e, Load)]
+def loads(*expressions: Expr) -> tuple[Load, ...]:
+    return _of_kind(Load, expressions)
 
 
-def variables(*expressions: Expr) -> list[Var]:
-    return [e for e in parts(*expressions) if isinstance(e, Var)]
+def variables(*expressions: Expr) -> tuple[Var, ...]:
+    return _of_kind(Var, expressions)
+
+
+def _of_kind(kind: type[_Kind], expressions: Sequence[Expr]) -> tuple[_Kind, ...]:
+    """The parts of that kind. Of an expression they are found once: passes keep expressions that
+    they do not change, and ask again."""
+    found = [_known(kind, expr) for expr in expressions]
+    if len(found) == 1:
+        return found[0]
+    return tuple({id(part): part for known in found for part in known}.values())
+
+
+def _known(kind: type[_Kind], expr: Expr) -> tuple[_Kind, ...]:
+    if type(expr) is not Apply and type(expr) is not Load:
+        return (expr,) if isinstance(expr, kind) else ()
+    name = kind.__name__
+    known: tuple[_Kind, ...] | None = expr.__dict__.get(name)
+    if known is None:
+        known = tuple([part for part in parts(expr) if isinstance(part, kind)])
+        expr.__dict__[name] = known
+    return known
