@@ -84,16 +84,16 @@ class BucketRadixSorter(RadixSorter):
     def _pass(self, digit: Digit, side: Buffer, span: Span, keys: Buffer, is_first: Expr) -> None:
         """By one digit, from the side where the elements of a span lie to the other one, where it
         pays; the first time, only if buckets do."""
-        b, counts, row = self._builder, self._counts, (index(0),)
+        b, counters, row = self._builder, self._counters, (index(0),)
         source = b.let(b.load(side), "from")
-        self._count_digit(counts, row, digit, source, span, keys)
-        pays = b.variable(self._digits_differ(counts, row, digit, span), "pays")
+        found = self._count_digit(counters, row, digit, source, span, keys)
+        pays = b.variable(self._digits_differ(counters, row, digit, found, span), "pays")
         with b.when(is_first):
             with b.loop(self._buckets.count, "d") as d:
-                self._buckets.begin(d, b.load(counts, (*row, d)))
+                self._buckets.begin(d, counters.place(row, d))
             self._buckets.end()
             b.store(pays, (), self._buckets.pay())
         with b.when(b.load(pays)):
             target = b.let(minus(index(1), source), "to")
-            self._move_span(counts, row, digit, (source, target), span, keys)
+            self._move_span(counters, row, digit, (source, target), span, keys)
             b.store(side, (), target)

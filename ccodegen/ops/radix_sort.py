@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import NamedTuple, TypeAlias
 
-from ccodegen.loop.builder import Builder, apply, compare, const, index
+from ccodegen.loop.builder import Builder, apply, compare, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, Index, LoopKind
-from ccodegen.ops.index import less, minus, plus, quotient, times
+from ccodegen.ops.index import divides, less, minus, plus, quotient, times
 from ccodegen.ops.line_sorter import Key, Read, Values, Write, key_word
 from ccodegen.ops.lowering import NestScope
+from ccodegen.ops.radix_counters import Counters
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
@@ -101,14 +102,14 @@ class RadixSorter:
         """`rows`: of counters; one for each pass if it is not said."""
         self._builder: Builder = scope.builder
         self._line, self._radix = line, line.radix
-        self._counts = scope.scratch(_U32, (rows or line.radix.passes, line.radix.counters))
+        self._counters = Counters(scope, (rows or line.radix.passes,), line.radix.counters)
 
     def sort(self, read: Read, write: Write, kept: int) -> None:
         b = self._builder
         keys = b.local(self._radix.word, (BLOCK,), "keys")
         whole = span_of(index(0), index(self._line.n))
         read_all = functools.partial(self._read_and_store, read)
-        end = self._sort_span(self._counts, (), whole, index(0), read_all, keys)
+        end = self._sort_span(self._counters, (), whole, index(0), read_all, keys)
         with b.loop(kept, "i") as i:
             write(i, self._load(end, i))
 
@@ -119,20 +120,20 @@ class RadixSorter:
         return values
 
     def _sort_span(
-        self, counts: Buffer, rows: Index, span: Span, side: Expr, read: Read, keys: Buffer
+        self, counters: Counters, rows: Index, span: Span, side: Expr, read: Read, keys: Buffer
     ) -> Expr:
         """Sorts what lies on one side of the lines when it has been read, by as many of its lesser
         digits as there are rows of counters; on which side it lies then."""
         b = self._builder
-        self._count_digits(counts, rows, span, read, keys)
+        key = self._count_digits(counters, rows, span, read, keys)
         current = b.variable(side, "side")
-        passes = counts.dimensions[len(rows)]
-        with b.loop(passes, "p") as p:
-            digit = self._radix.digit(p)
-            with b.when(self._digits_differ(counts, (*rows, p), digit, span)):
+        with b.loop(counters.rows[-1], "p") as p:
+            row, digit = (*rows, p), self._radix.digit(p)
+            found = self._place_of(self._digit(key, digit))
+            with b.when(self._digits_differ(counters, row, digit, found, span)):
                 source = b.let(b.load(current), "from")
                 target = b.let(minus(index(1), source), "to")
-                self._move_span(counts, (*rows, p), digit, (source, target), span, keys)
+                self._move_span(counters, row, digit, (source, target), span, keys)
                 b.store(current, (), target)
         return b.let(b.load(current), "end")
 
@@ -146,51 +147,63 @@ class RadixSorter:
                 write(place, self._load(side, place))
 
     def _count_digits(
-        self, counts: Buffer, rows: Index, span: Span, read: Read, keys: Buffer
-    ) -> None:
-        """Those of as many passes as there are rows of counters."""
-        b, (passes, counters) = self._builder, counts.dimensions[len(rows) :]
-        with b.loops((passes, counters), "d") as at:
-            b.store(counts, (*rows, *at), const(_U32, 0))
+        self, counters: Counters, rows: Index, span: Span, read: Read, keys: Buffer
+    ) -> Expr:
+        """Those of as many passes as there are rows of counters; the key of some element."""
+        b, passes = self._builder, counters.rows[-1]
+        with b.loop(passes, "p") as p:
+            counters.clear((*rows, p), index(self._radix.counters))
         with self._blocks(span) as (start, length):
             with b.loop(length, "k", LoopKind.VECTOR) as k:
                 values = [b.let(v, "value") for v in read(plus(start, k))]
                 b.store(keys, (k,), self._line.key(values))
             with b.loop(length, "k") as k:
                 key = b.let(b.load(keys, (k,)), "key")
-                for number in range(passes):
-                    digit = self._digit(key, self._radix.digit(index(number)))
-                    self._next_place(counts, (*rows, index(number)), digit)
+                for number in map(index, range(passes)):
+                    digit = self._digit(key, self._radix.digit(number))
+                    counters.add((*rows, number), self._place_of(digit))
+        return b.let(b.load(keys, (index(0),)), "some")
 
     def _count_digit(
-        self, counts: Buffer, row: Index, digit: Digit, source: Expr, span: Span, keys: Buffer
-    ) -> None:
-        """That of one pass."""
+        self,
+        counters: Counters,
+        row: Index,
+        digit: Digit,
+        source: Expr,
+        span: Span,
+        keys: Buffer,
+    ) -> Expr:
+        """That of one pass; that of some element."""
         b = self._builder
-        with b.loop(digit.values, "d", LoopKind.VECTOR) as d:
-            b.store(counts, (*row, d), const(_U32, 0))
-        with self._blocks(span) as block:
-            self._find_digits(keys, digit, source, block)
-            with b.loop(block[1], "k") as k:
-                self._next_place(counts, row, b.load(keys, (k,)))
+        counters.clear(row, digit.values, turns=2)
 
-    def _digits_differ(self, counts: Buffer, row: Index, digit: Digit, span: Span) -> Expr:
-        """Counts become the places of the first element of each digit; whether it is not one digit
-        that all elements have."""
-        b = self._builder
-        total = b.variable(apply("convert", span.first, type=_U32), "total")
-        largest = b.variable(const(_U32, 0), "largest")
-        with b.loop(digit.values, "d") as d:
-            count = b.let(b.load(counts, (*row, d)), "count")
-            b.store(counts, (*row, d), b.load(total))
-            b.store(total, (), apply("add", b.load(total), count))
-            b.store(largest, (), apply("maximum", b.load(largest), count))
-        size = apply("convert", minus(span.end, span.first), type=_U32)
-        return compare("lt", b.load(largest), size)
+        def add(k: Expr, turn: int) -> None:
+            counters.add(row, self._place_of(b.load(keys, (k,))), turn)
+
+        with self._blocks(span) as (start, length):
+            self._find_digits(keys, digit, source, (start, length))
+            with b.loop(quotient(length, 2), "pair") as pair:
+                add(times(pair, 2), 0)
+                add(plus(times(pair, 2), 1), 1)
+            with b.when(apply("not", divides(2, length))):
+                add(minus(length, 1), 0)
+        counters.join(row, digit.values)
+        return self._place_of(b.load(keys, (index(0),)))
+
+    def _digits_differ(
+        self, counters: Counters, row: Index, digit: Digit, found: Expr, span: Span
+    ) -> Expr:
+        """Whether not all elements have the digit that was found; it is known now where those of
+        each digit begin."""
+        start, size = (
+            apply("convert", e, type=_U32) for e in (span.first, minus(span.end, span.first))
+        )
+        counters.begin_all(row, digit.values, start)
+        return compare("lt", counters.count(row, found), size)
 
     def _move_span(
         self,
-        counts: Buffer,
+        counters: Counters,
         row: Index,
         digit: Digit,
         sides: tuple[Expr, Expr],
@@ -202,9 +215,8 @@ class RadixSorter:
         with self._blocks(span) as (start, length):
             self._find_digits(keys, digit, source, (start, length))
             with b.loop(length, "k") as k:
-                place = self._next_place(counts, row, b.load(keys, (k,)))
-                values = self._load(source, plus(start, k))
-                self._store(target, apply("convert", place, type=INDEX), values)
+                place = counters.take(row, self._place_of(b.load(keys, (k,))))
+                self._store(target, place, self._load(source, plus(start, k)))
 
     def _find_digits(self, keys: Buffer, digit: Digit, source: Expr, block: Block) -> None:
         """Of the elements of a block, and of what lies behind those of the last one: compilers make
@@ -230,13 +242,9 @@ class RadixSorter:
         largest = apply("convert", minus(digit.values, 1), type=word)
         return apply("and", apply("shift-right-logical", key, shift), largest)
 
-    def _next_place(self, counts: Buffer, row: Index, digit: Expr) -> Expr:
-        """The counter of a digit, which then counts one more."""
-        b = self._builder
-        at = (*row, b.let(apply("convert", digit, type=INDEX), "digit"))
-        place = b.let(b.load(counts, at), "place")
-        b.store(counts, at, apply("add", place, const(_U32, 1)))
-        return place
+    def _place_of(self, digit: Expr) -> Expr:
+        """A digit as an index."""
+        return self._builder.let(apply("convert", digit, type=INDEX), "digit")
 
     def _load(self, side: Expr, at: Expr) -> list[Expr]:
         return [self._builder.load(buffer, (side, at)) for buffer in self._line.buffers]

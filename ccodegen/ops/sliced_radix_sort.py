@@ -22,6 +22,7 @@ from ccodegen.ops.index import at_least, less, minus, plus, quotient, times
 from ccodegen.ops.line_sorter import Read, Write
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.radix_buckets import Buckets, takes_buckets
+from ccodegen.ops.radix_counters import Counters
 from ccodegen.ops.radix_sort import BLOCK, KeyedLine, RadixSorter, Span, span_of
 from ccodegen.support.element_type import ElementType
 
@@ -38,10 +39,11 @@ class SlicedRadixSorter(RadixSorter):
         self._blocks_each = -(-self._blocks_in_all // slices)
         self._slices = -(-self._blocks_in_all // self._blocks_each)
         super().__init__(scope, line, self._slices)
-        counters, self._last = line.radix.counters, line.radix.passes - 1
+        self._last = line.radix.passes - 1
         self._buckets = Buckets(scope, line) if takes_buckets(line.n, line.radix) else None
         if self._buckets:
-            self._bucket_counts = scope.scratch(_U32, (self._slices, self._last, counters))
+            rows = self._slices, self._last
+            self._bucket_counters = Counters(scope, rows, line.radix.counters)
 
     def sort(self, read: Read, write: Write, kept: int) -> None:
         b = self._builder
@@ -104,17 +106,17 @@ class SlicedRadixSorter(RadixSorter):
     ) -> None:
         bucket, side = span_of(start, stop), index(1)
         read = functools.partial(self._load, side)
-        end = self._sort_span(self._bucket_counts, (part,), bucket, side, read, keys)
+        end = self._sort_span(self._bucket_counters, (part,), bucket, side, read, keys)
         self._write_span(bucket, end, write, kept)
 
     def _count_pass(self, p: Expr, source: Expr) -> None:
         with self._slice() as (part, keys, here):
-            self._count_digit(self._counts, (part,), self._radix.digit(p), source, here, keys)
+            self._count_digit(self._counters, (part,), self._radix.digit(p), source, here, keys)
 
     def _move_pass(self, p: Expr, source: Expr, target: Expr) -> None:
         with self._slice() as (part, keys, here):
             digit = self._radix.digit(p)
-            self._move_span(self._counts, (part,), digit, (source, target), here, keys)
+            self._move_span(self._counters, (part,), digit, (source, target), here, keys)
 
     def _place_slices(self) -> Expr:
         """Counts become the places of the first element of each digit in each slice; whether it is
@@ -124,8 +126,8 @@ class SlicedRadixSorter(RadixSorter):
         with b.loop(self._radix.counters, "d") as d:
             before = b.let(b.load(total), "before")
             with b.loop(self._slices, "slice") as part:
-                count = b.let(b.load(self._counts, (part, d)), "count")
-                b.store(self._counts, (part, d), b.load(total))
+                count = b.let(self._counters.count((part,), d), "count")
+                self._counters.begin((part,), d, b.load(total))
                 b.store(total, (), apply("add", b.load(total), count))
             own = b.let(apply("subtract", b.load(total), before), "own")
             b.store(largest, (), apply("maximum", b.load(largest), own))
