@@ -16,11 +16,12 @@ from ccodegen.backend.toolchain import (
     blame,
     build_key,
     effort_flags,
+    link_flags,
     object_command,
     own_flags,
     runtime_files,
 )
-from ccodegen.emit.unit import POOL_HEADER, Unit
+from ccodegen.emit.unit import Unit
 from ccodegen.target import Target
 
 
@@ -79,9 +80,9 @@ class Library:
             self._keep(unit)
         library = self._place("library.so")
         objects = [str(self._objects[unit]) for unit in units]
-        pool = ["-pthread"] if POOL_HEADER in runtime_files(units) else []
-        link = [*self._compiler.words, "-shared", *self._flags, *objects, "-o", str(library)]
-        CompilerRun([*link, *self._target.compiler.link_flags, *pool]).finish()
+        links = link_flags(self._compiler, self._target, self._flags, runtime_files(units))
+        command = [*self._compiler.words, *self._flags, *objects, *links, "-o", str(library)]
+        CompilerRun(command).finish()
         return library
 
     def __enter__(self) -> Library:

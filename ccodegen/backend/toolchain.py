@@ -7,8 +7,9 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 from ccodegen.backend.compilers import CompilerCommand, find_compiler, machine
 from ccodegen.emit.effort import Effort
 from ccodegen.emit.runtime import closure, includes
-from ccodegen.emit.unit import Unit
+from ccodegen.emit.unit import POOL_HEADER, Unit
 from ccodegen.support.errors import InputError, InternalError
 from ccodegen.support.runtime_c import added_headers
 from ccodegen.target import Target
@@ -38,6 +39,8 @@ _FLAGS_OF_GCC = (
 # By default products that are summed up become one operation with the sum in long vectors only,
 # and bits depend on how much of a loop is left for short ones, or for another thread.
 _FLAGS_OF_GCC_9 = ("--param", "avoid-fma-max-bits=0")
+
+_WITH_LIBRARIES = ("-fsanitize", "-fopenmp", "-fprofile", "--coverage", "-pg")
 
 
 @functools.cache
@@ -65,6 +68,24 @@ def effort_flags(compiler: CompilerCommand, effort: Effort) -> tuple[str, ...]:
     if effort is Effort.SOME:
         return _SOME_OF_GCC if _is_gcc(compiler) else ()
     return _LITTLE if effort is Effort.LITTLE else ()
+
+
+def link_flags(
+    compiler: CompilerCommand, target: Target, flags: Sequence[str], runtime: Collection[str]
+) -> tuple[str, ...]:
+    """That make a library of objects which were compiled by these flags, and include these runtime
+    files.
+
+    To read libc takes a linker longer than all else. Python's process has it, and functions of
+    which any version does are found there; threads need newer ones, and users' own who knows what.
+    """
+    links = "-shared", *target.compiler.link_flags
+    if POOL_HEADER in runtime:
+        return (*links, "-pthread")
+    elsewhere = sys.platform != "linux" or not _is_gcc(compiler)
+    if elsewhere or added_headers() or any(f.startswith(_WITH_LIBRARIES) for f in flags):
+        return links
+    return (*links, "-nostdlib", "-lgcc")
 
 
 def build_key(compiler: CompilerCommand, target: Target, strict: bool) -> str:
