@@ -36,12 +36,13 @@ class Counters:
 
     def add(self, row: Index, digit: Expr, turn: int = 0) -> None:
         """One more element has the digit. Where elements are counted in turns, one does not wait
-        for the counter of the one before; those of turn 1 count after `join`."""
+        for the counter of the one before; `join` adds those of turn 1."""
         counts, at = self._both[turn], (*row, plus(digit, 1))
         more = apply("add", self._builder.load(counts, at), const(_U32, 1))
         self._builder.store(counts, at, more)
 
     def join(self, row: Index, digits: Expr) -> None:
+        """All elements that were counted in turns count."""
         with self._builder.loop(plus(digits, 1), "d", LoopKind.VECTOR) as d:
             both = (self._builder.load(counts, (*row, d)) for counts in self._both)
             self._builder.store(self._counts, (*row, d), apply("add", *both))

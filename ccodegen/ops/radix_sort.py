@@ -129,7 +129,7 @@ class RadixSorter:
         current = b.variable(side, "side")
         with b.loop(counters.rows[-1], "p") as p:
             row, digit = (*rows, p), self._radix.digit(p)
-            found = self._place_of(self._digit(key, digit))
+            found = self._as_index(self._digit(key, digit))
             with b.when(self._digits_differ(counters, row, digit, found, span)):
                 source = b.let(b.load(current), "from")
                 target = b.let(minus(index(1), source), "to")
@@ -161,7 +161,7 @@ class RadixSorter:
                 key = b.let(b.load(keys, (k,)), "key")
                 for number in map(index, range(passes)):
                     digit = self._digit(key, self._radix.digit(number))
-                    counters.add((*rows, number), self._place_of(digit))
+                    counters.add((*rows, number), self._as_index(digit))
         return b.let(b.load(keys, (index(0),)), "some")
 
     def _count_digit(
@@ -178,7 +178,7 @@ class RadixSorter:
         counters.clear(row, digit.values, turns=2)
 
         def add(k: Expr, turn: int) -> None:
-            counters.add(row, self._place_of(b.load(keys, (k,))), turn)
+            counters.add(row, self._as_index(b.load(keys, (k,))), turn)
 
         with self._blocks(span) as (start, length):
             self._find_digits(keys, digit, source, (start, length))
@@ -188,7 +188,7 @@ class RadixSorter:
             with b.when(apply("not", divides(2, length))):
                 add(minus(length, 1), 0)
         counters.join(row, digit.values)
-        return self._place_of(b.load(keys, (index(0),)))
+        return self._as_index(b.load(keys, (index(0),)))
 
     def _digits_differ(
         self, counters: Counters, row: Index, digit: Digit, found: Expr, span: Span
@@ -215,7 +215,7 @@ class RadixSorter:
         with self._blocks(span) as (start, length):
             self._find_digits(keys, digit, source, (start, length))
             with b.loop(length, "k") as k:
-                place = counters.take(row, self._place_of(b.load(keys, (k,))))
+                place = counters.take(row, self._as_index(b.load(keys, (k,))))
                 self._store(target, place, self._load(source, plus(start, k)))
 
     def _find_digits(self, keys: Buffer, digit: Digit, source: Expr, block: Block) -> None:
@@ -242,7 +242,7 @@ class RadixSorter:
         largest = apply("convert", minus(digit.values, 1), type=word)
         return apply("and", apply("shift-right-logical", key, shift), largest)
 
-    def _place_of(self, digit: Expr) -> Expr:
+    def _as_index(self, digit: Expr) -> Expr:
         """A digit as an index."""
         return self._builder.let(apply("convert", digit, type=INDEX), "digit")
 
