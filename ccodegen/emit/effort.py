@@ -11,7 +11,7 @@ from ccodegen.loop.parts import parts
 from ccodegen.loop.rebuild import expressions, statements
 
 LONG_KERNEL = 300  # statements, which take a compiler 0.1 s
-_STRAIGHT = 30  # statements, from which it is worth a unit of its own kind
+_LEAST_STRAIGHT = 30  # statements: of fewer a compiler saves little
 _CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
 _ARITHMETIC = {"add", "complex", "imag", "multiply", "negate", "real", "subtract"}
@@ -30,7 +30,7 @@ def effort(kernel: Kernel) -> Effort:
     the costly ways to optimise make nothing better."""
     if work(kernel.body) <= _LITTLE_WORK:
         return Effort.LITTLE
-    some = len(statements(kernel.body)) >= _STRAIGHT and _is_straight(kernel.body)
+    some = len(statements(kernel.body)) >= _LEAST_STRAIGHT and _is_straight(kernel.body)
     return Effort.SOME if some else Effort.MOST
 
 

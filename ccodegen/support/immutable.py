@@ -13,6 +13,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 _T = TypeVar("_T")
 
+
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: type[_T]) -> type[_T]:
     """As `dataclass(frozen=True)`."""
