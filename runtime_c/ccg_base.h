@@ -105,7 +105,8 @@
 #define CCG_LOCAL
 #endif
 
-/* Asks for elements of an array that are read once and soon; they may lie behind its end. */
+/* Asks for elements of an array that are read soon; they may lie behind its end. Into all caches,
+   though they are read once: past those, Intel's processors fetch at a quarter of the speed. */
 #if defined(__GNUC__) && !defined(CCG_PLAIN)
 #define CCG_PREFETCH(array, first, count) \
     ccg_prefetch((uintptr_t)(array) + (uintptr_t)(first) * sizeof *(array), \
@@ -113,7 +114,7 @@
 CCG_INLINE void ccg_prefetch(uintptr_t address, size_t bytes)
 {
     for (size_t line = 0; line < bytes; line += 64)
-        __builtin_prefetch((const void *)(address + line), 0, 0);
+        __builtin_prefetch((const void *)(address + line));
 }
 #else
 #define CCG_PREFETCH(array, first, count)
