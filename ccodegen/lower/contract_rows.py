@@ -53,8 +53,9 @@ def row_tile(product: Product) -> RowTile | None:
         return None
     if min(m, n) > MOST_LINES and (m > _MOST_ROWS or k < _LONG * lanes):
         return None
-    wide_integers = product.left_type is ElementType.U32
-    if wide_integers or (product.type.is_float and product.work.job.strict):
+    if product.left_type in (ElementType.U32, ElementType.BF16):  # there are no such functions
+        return None
+    if product.type.is_float and product.work.job.strict:
         return None
     # Several lines at a time come slower from memory than one after the other.
     if min(m, n) == 1 and product.type.is_float and m * n * k * product.type.bytes > FAR:
