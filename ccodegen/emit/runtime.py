@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterable
 
-from ccodegen.emit import line_scan, row_tile, tile, window_tile
+from ccodegen.emit import line_scan, matrix_tile, row_tile, tile, window_tile
 from ccodegen.support.errors import InternalError
 from ccodegen.support.runtime_c import added_header, header_dir
 
@@ -14,6 +14,7 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]+)"', re.MULTILINE)
 
 _MADE = {
     tile.NAME: tile.header_text,
+    matrix_tile.NAME: matrix_tile.header_text,
     row_tile.NAME: row_tile.header_text,
     line_scan.NAME: line_scan.header_text,
     window_tile.NAME: window_tile.header_text,

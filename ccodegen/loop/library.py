@@ -18,10 +18,12 @@ Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
 Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 """Of arrays, which it changes in place, and scalars."""
 
-_TILE = re.compile(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_noted)?")
+_TILE = re.compile(r"ccg_(?:tile|matrix)_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_noted)?")
+_MATRIX_PAIRS = re.compile(r"ccg_matrix_bf16_bf16_(\d+)x(\d+)")
 _ROWS = re.compile(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
 _WINDOW = re.compile(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
 _NOTE = re.compile(r"ccg_least_bf16|ccg_excess_\w+")
+_MATRIX_DEPTH = 32  # elements of bf16 in a row of a matrix register
 _PART = 16  # bytes of lanes that are added up last
 
 _ADDED: dict[str, Callable[..., Any]] = {}
@@ -73,6 +75,26 @@ def _tile(rows: int, columns: int) -> Effect:
             left = lhs[start + np.arange(rows) * row_step]
             right = rhs[rhs_offset + (turn * columns + np.arange(columns)) * group + part]
             total += left.astype(sums.dtype)[:, None] * right.astype(sums.dtype)[None, :]
+        sums[:] = total.reshape(-1)
+
+    return effect
+
+
+def _matrix_pairs(rows: int, columns: int) -> Effect:
+    """The same of bf16 in matrix registers; see the header that emit/matrix_tile.py writes."""
+
+    def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
+        sums, lhs, rhs = (a.reshape(-1) for a in arrays[:3])
+        offset, row_step, _, rhs_offset, depth, *_ = map(int, scalars)
+        starts = offset + np.arange(rows) * row_step
+        total = np.zeros((rows, columns), sums.dtype)
+        for first in range(0, depth, _MATRIX_DEPTH):
+            parts = np.zeros((2, rows, columns), sums.dtype)
+            for k in range(first, first + _MATRIX_DEPTH):
+                at = rhs_offset + (k // 2 * columns + np.arange(columns)) * 2 + k % 2
+                left, right = (a.astype(sums.dtype) for a in (lhs[starts + k], rhs[at]))
+                parts[k % 2] += left[:, None] * right[None, :]
+            total += parts[0] + parts[1]
         sums[:] = total.reshape(-1)
 
     return effect
@@ -179,6 +201,7 @@ def _window(places: int, lanes: int, taps: int, stride: int) -> Effect:
 
 
 _EFFECTS: dict[re.Pattern[str], Callable[..., Effect]] = {
+    _MATRIX_PAIRS: _matrix_pairs,
     _TILE: _tile,
     _ROWS: _rows,
     _WINDOW: _window,

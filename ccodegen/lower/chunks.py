@@ -19,7 +19,7 @@ def in_chunks(
 ) -> Iterator[tuple[Expr, Expr, int]]:
     """A loop over 0 … count - 1: the number of the turn, that of its chunk, and how many chunks
     there are: one if there is one thread. The `last` so many turns are in one chunk."""
-    chunks = min(count, _MOST) if work.job.target.machine.threads > 1 else 1
+    chunks = min(count, most_chunks(work))
     size = -(-count // max(chunks, 1))
     while 0 < count % max(size, 1) < last:
         size += 1
@@ -28,6 +28,10 @@ def in_chunks(
         first = times(chunk, size)
         with work.builder.loop(remaining(work, count, first, size), hint) as number:
             yield plus(first, number), chunk, chunks
+
+
+def most_chunks(work: Work) -> int:
+    return _MOST if work.job.target.machine.threads > 1 else 1
 
 
 def remaining(work: Work, total: int, first: Expr, size: int) -> Expr:

@@ -25,35 +25,44 @@ class Notes:
 
     def __init__(self, work: Work, tile: RegisterTile, depth: int, rows: int) -> None:
         self._work, self._tile, self._depth = work, tile, depth
-        self._is_right_noted = tile.adds_bytes and rows >= _LEAST_ROWS_FOR_BYTES
+        self._is_right_noted = (
+            tile.adds_bytes and not tile.matrix and rows >= _LEAST_ROWS_FOR_BYTES
+        )
         self._type = ElementType.S32 if tile.adds_pairs else ElementType.U32
         self._size = 1 if tile.adds_pairs else tile.columns
 
-    def one(self, panel: Panel, is_left: bool = False) -> Panel:
-        """The panel with its notes."""
+    def some(
+        self, panels: Panels, count: Expr | int, most: int, is_left: bool = False
+    ) -> Panels:
+        """So many panels, at most `most`, each with its notes, which only they need."""
         if not self._are_asked_for(is_left):
-            return panel
-        notes = self._work.builder.local(self._type, (self._size,), "notes")
-        return self._noted(panel, is_left, notes, index(0))
+            return panels
+        notes = self._work.builder.local(self._type, (most * self._size,), "notes")
+        return self._all_noted(panels, count, is_left, notes)
 
     def all(self, panels: Panels, count: int, is_left: bool = False) -> Panels:
         """So many panels, each with its notes."""
         if not self._are_asked_for(is_left):
             return panels
         notes = self._work.new_scratch(self._type, (count * self._size,))
+        return self._all_noted(panels, count, is_left, notes)
+
+    def _all_noted(
+        self, panels: Panels, count: Expr | int, is_left: bool, notes: Buffer
+    ) -> Panels:
         with self._work.builder.loop(count, "panel") as number:
-            self._noted(panels(number), is_left, notes, times(number, self._size))
+            self._find(panels(number), is_left, notes, times(number, self._size))
         return lambda at: replace(panels(at), notes=notes, note=times(at, self._size))
 
     def _are_asked_for(self, is_left: bool) -> bool:
         return self._tile.adds_pairs or (self._is_right_noted and not is_left)
 
-    def _noted(self, panel: Panel, is_left: bool, notes: Buffer, at: Expr) -> Panel:
+    def _find(self, panel: Panel, is_left: bool, notes: Buffer, at: Expr) -> None:
+        """Writes a panel's notes from there on."""
         builder = self._work.builder
         name, header, sizes = self._function(panel, is_left)
         scalars = builder.simplify((at, panel.offset, *map(index, sizes)))
         builder.emit(CallC(name, header, (notes, panel.buffer), scalars))
-        return replace(panel, notes=notes, note=at)
 
     def _function(self, panel: Panel, is_left: bool) -> tuple[str, str, tuple[int, ...]]:
         """The name and header of what finds the notes out, and the sizes that it takes."""

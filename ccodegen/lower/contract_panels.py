@@ -63,7 +63,7 @@ class Packer:
         self._rows, self._columns, self._group = tile.rows, tile.columns, tile.group
         self._builder = product.work.builder
         self._m, self._n, self._k = product.shape.sizes
-        self.depth = -(-self._k // tile.group) * tile.group
+        self.depth = tile.padded_depth(self._k)
         self._left: Buffer | None = None
         self._right: Buffer | None = None
 
@@ -90,8 +90,8 @@ class Packer:
             row = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row)
             with self._depth_loops(depth_step) as depth:
                 store(i, linearize(depth, shape.depth), self._product.lhs(batch, row, depth))
-            for rest in range(self._k, self.depth):
-                store(i, index(rest), zero)
+            with self._builder.loop(self.depth - self._k, "rest", LoopKind.VECTOR) as rest:
+                store(i, plus(rest, index(self._k)), zero)
         kind = LoopKind.VECTOR if depth_step == 1 else LoopKind.SERIAL
         with self._missing(inside, height) as i, self._builder.loop(self.depth, "k", kind) as k:
             store(i, k, zero)
@@ -119,9 +119,11 @@ class Packer:
                 fill(turn, self._depths(turn, group))
             if part:
                 fill(index(whole), self._depths(index(whole), part))
-        zero, turns = const(self._tile.right, 0), self.depth // group
-        with builder.loop(turns, "k") as turn, self._missing(times(inside, group), step) as j:
+        zero, filled = const(self._tile.right, 0), -(-self._k // group)
+        with builder.loop(filled, "k") as turn, self._missing(times(inside, group), step) as j:
             builder.store(panels, (plus(plus(offset, times(turn, step)), j),), zero)
+        with builder.loop(size - filled * step, "rest", LoopKind.VECTOR) as rest:
+            builder.store(panels, (plus(plus(offset, index(filled * step)), rest),), zero)
         return Panel(panels, offset, step, 1)
 
     def _depths(self, turn: Expr, count: int) -> list[Index]:
@@ -146,10 +148,25 @@ class Packer:
 
     def all(self, pack: Pack, batch: Index, count: int) -> Panels:
         """Packs as many panels, each at the place of its number."""
-        with self._builder.loop(count, "panel", LoopKind.PARALLEL) as number:
-            first = pack(batch, number, number, count)
-        size = first.buffer.dimensions[0] // count
-        return lambda at: replace(first, offset=times(at, size))
+        zero, everything = index(0), (index(0), count)
+        return self.some(pack, batch, everything, zero, count, LoopKind.PARALLEL)
+
+    def some(
+        self,
+        pack: Pack,
+        batch: Index,
+        numbers: tuple[Expr, Expr | int],
+        place: Expr,
+        places: int,
+        kind: LoopKind = LoopKind.SERIAL,
+    ) -> Panels:
+        """Packs panels from a number on, so many, to the places from `place` on; each by its place
+        among them."""
+        first, count = numbers
+        with self._builder.loop(count, "panel", kind) as n:
+            panel = pack(batch, plus(first, n), plus(place, n), places)
+        size = panel.buffer.dimensions[0] // places
+        return lambda at: replace(panel, offset=times(plus(place, at), size))
 
     def left_in_place(self, batch: Index) -> Panels | None:
         """The left matrix where it is plain memory in constant steps: no padding, no conversion."""
@@ -162,6 +179,9 @@ class Packer:
             return None
         buffer, (row_step, depth_step) = found
         if self._group > 1 and (depth_step != 1 or self.depth != self._k):
+            return None
+        # Rows that straddle lines of the cache go into matrix registers at half the speed.
+        if self._tile.matrix and self._n > self._columns:
             return None
 
         def panel(number: Expr) -> Panel:

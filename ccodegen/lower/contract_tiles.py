@@ -2,19 +2,28 @@
 
 Both matrices are read in panels as high or as wide as a tile: in place where they lie so in memory,
 else packed. Of the two loops over tiles the outer one packs its operand a panel at a time, which
-then is near; the inner one's is packed whole, before. The tile function adds along the depth in
-order, one product after the other, for each sum: strict mode's order.
+then is near; the inner one's is packed whole, before. Where no near cache keeps all of that, the
+outer loop takes some panels at a time, and the inner one's are read once for all of these. The tile
+function adds along the depth in order, one product after the other, for each sum: strict mode's
+order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
-from ccodegen.lower.chunks import in_chunks
+from ccodegen.lower.chunks import in_chunks, most_chunks, remaining
 from ccodegen.lower.contract_notes import Notes
-from ccodegen.lower.contract_panels import Packer, Panel, Panels
+from ccodegen.lower.contract_panels import Pack, Packer, Panel, Panels
 from ccodegen.lower.product import Product
+from ccodegen.ops.index import plus, times
 from ccodegen.ops.register_tile import RegisterTile
+from ccodegen.support.immutable import immutable
+
+_NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
 
 
 def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
@@ -30,39 +39,101 @@ def right_lies_in_panels(product: Product, tile: RegisterTile) -> bool:
         return Packer(product, tile).right_in_place(batch) is not None
 
 
+@immutable
+class _Group:
+    """Panels of one matrix that are near at a time: the number of the first one, how many there
+    are, at most `most`, and each by its place among them."""
+
+    first: Expr
+    count: Expr | int
+    most: int
+    panels: Panels
+
+
 class _Tiles:
     def __init__(self, product: Product, tile: RegisterTile) -> None:
         self._product, self._tile = product, tile
         self._builder = product.work.builder
         self._packer = Packer(product, tile)
         self._m, self._n, _ = product.shape.sizes
+        self._rows, self._columns = -(-self._m // tile.rows), -(-self._n // tile.columns)
         self._notes = Notes(product.work, tile, self._packer.depth, self._m)
 
     def write(self, batch: Index) -> None:
         """The nest of one batch."""
-        packer, notes = self._packer, self._notes
-        rows, columns = -(-self._m // self._tile.rows), -(-self._n // self._tile.columns)
+        packer, rows, columns = self._packer, self._rows, self._columns
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
-        if left is None and self._n <= self._m:
-            near = right or packer.all(packer.right, batch, columns)
-            near = notes.all(near, columns)
-            with in_chunks(self._product.work, rows, "it") as (it, place, places):
-                panel = notes.one(packer.left(batch, it, place, places), is_left=True)
-                with self._builder.loop(columns, "jt") as jt:
-                    self._compute(batch, (it, jt), panel, near(jt))
+        if left is None and self._n <= self._m and not self._tile.matrix:
+            right = right or packer.all(packer.right, batch, columns)
+            right = self._notes.all(right, columns)
+            together = self._together(rows, self._left_bytes, columns * self._right_bytes)
+            with self._packed(packer.left, batch, rows, together) as group:
+                self._by_columns(batch, group, right)
             return
-        left = notes.all(left or packer.all(packer.left, batch, rows), rows, is_left=True)
+        left = left or packer.all(packer.left, batch, rows)
+        left = self._notes.all(left, rows, is_left=True)
+        together = self._together(columns, self._right_bytes, rows * self._left_bytes)
         if right:
-            with self._builder.loop(columns, "jt", LoopKind.PARALLEL) as jt:
-                self._column(batch, jt, left, notes.one(right(jt)))
-            return
-        with in_chunks(self._product.work, columns, "jt") as (jt, place, places):
-            self._column(batch, jt, left, notes.one(packer.right(batch, jt, place, places)))
+            groups = self._in_place(right, columns, together)
+        else:
+            groups = self._packed(packer.right, batch, columns, together)
+        with groups as group:
+            self._by_rows(batch, left, group)
 
-    def _column(self, batch: Index, jt: Expr, left: Panels, panel: Panel) -> None:
-        """Computes the tiles of one panel of the right matrix."""
-        with self._builder.loop(-(-self._m // self._tile.rows), "it") as it:
-            self._compute(batch, (it, jt), left(it), panel)
+    @property
+    def _left_bytes(self) -> int:
+        """Of a panel of the left matrix."""
+        return self._tile.rows * self._packer.depth * self._tile.left.bytes
+
+    @property
+    def _right_bytes(self) -> int:
+        return self._tile.columns * self._packer.depth * self._tile.right.bytes
+
+    def _together(self, count: int, size: int, others: int) -> int:
+        """How many of `count` panels of `size` bytes are near at a time, where the panels of the
+        other matrix, of `others` bytes in all, are read once for all of these."""
+        if others <= _NEAR:
+            return 1
+        most = max(1, min(_NEAR // max(1, size), count // most_chunks(self._product.work)))
+        return -(-count // -(-count // most))
+
+    @contextmanager
+    def _in_place(self, panels: Panels, count: int, together: int) -> Iterator[_Group]:
+        """A loop over groups of panels that lie in memory."""
+        groups = -(-count // together)
+        with self._builder.loop(groups, "group", LoopKind.PARALLEL) as number:
+            first, inside = self._inside(number, count, together)
+            yield _Group(first, inside, together, lambda n: panels(plus(first, n)))
+
+    @contextmanager
+    def _packed(self, pack: Pack, batch: Index, count: int, together: int) -> Iterator[_Group]:
+        """A loop over groups of panels, which packs them."""
+        groups, work = -(-count // together), self._product.work
+        with in_chunks(work, groups, "group") as (number, place, places):
+            first, inside = self._inside(number, count, together)
+            at = times(place, together)
+            panels = self._packer.some(pack, batch, (first, inside), at, places * together)
+            yield _Group(first, inside, together, panels)
+
+    def _inside(self, group: Expr, count: int, together: int) -> tuple[Expr, Expr | int]:
+        """The first panel of a group, and how many it has."""
+        first = times(group, together)
+        if count % together == 0:
+            return first, together
+        return first, remaining(self._product.work, count, first, together)
+
+    def _by_rows(self, batch: Index, left: Panels, right: _Group) -> None:
+        """Computes the tiles of a group of columns."""
+        builder, panels = self._builder, self._notes.some(right.panels, right.count, right.most)
+        with builder.loop(self._rows, "it") as it, builder.loop(right.count, "jt") as jt:
+            self._compute(batch, (it, plus(right.first, jt)), left(it), panels(jt))
+
+    def _by_columns(self, batch: Index, left: _Group, right: Panels) -> None:
+        """Computes the tiles of a group of rows."""
+        builder = self._builder
+        panels = self._notes.some(left.panels, left.count, left.most, is_left=True)
+        with builder.loop(self._columns, "jt") as jt, builder.loop(left.count, "it") as it:
+            self._compute(batch, (plus(left.first, it), jt), panels(it), right(jt))
 
     def _compute(self, batch: Index, tile: tuple[Expr, Expr], left: Panel, right: Panel) -> None:
         """Computes one tile of sums and hands each to the epilogue."""
@@ -73,7 +144,8 @@ class _Tiles:
     def _call(self, sums: Buffer, left: Panel, right: Panel) -> CallC:
         """tile(sums, lhs, rhs, lhs offset, step per row, step along depth, rhs offset, depth), with
         the sum of the least exponents of pairs, or the excess of bytes and where it begins."""
-        name, depth = self._tile.function("tile"), index(self._packer.depth)
+        family = "matrix" if self._tile.matrix else "tile"
+        name, depth = self._tile.function(family), index(self._packer.depth)
         steps = (index(left.row_step), index(left.column_step))
         scalars = self._builder.simplify((left.offset, *steps, right.offset, depth))
         buffers: tuple[Buffer, ...] = (sums, left.buffer, right.buffer)

@@ -13,6 +13,13 @@ from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.support.immutable import immutable
 from ccodegen.target.model import Target
 
+# Sums of a tile in matrix registers: two by two of them.
+_MATRIX_ROWS, _MATRIX_COLUMNS = 32, 32
+_MATRIX_ROW_BYTES = 64
+# Smaller matrices leave much of such registers empty.
+_LEAST_MATRIX_ROWS, _LEAST_MATRIX_COLUMNS = 12, 16
+# What reading the right matrix takes, beside the multiplications of so many rows.
+_ROWS_OF_A_TILE = 0.8
 # Below this many multiplications packing costs more than it saves.
 _LEAST_WORK = 1 << 13
 _PRICE_OF_HALF_WIDTH = 1.1
@@ -34,13 +41,14 @@ class RegisterTile:
     """`rows` and `columns` in elements; `left` and `right`: the types of elements in panels.
 
     Elements narrower than the sums lie in groups of as many of the depth as fill a sum, which their
-    products are added to at a time.
+    products are added to at a time. `matrix`: they go through matrix registers.
     """
 
     rows: int
     columns: int
     left: ElementType
     right: ElementType
+    matrix: bool = False
 
     @property
     def adds_pairs(self) -> bool:
@@ -64,6 +72,11 @@ class RegisterTile:
         """How many elements of the depth lie side by side in panels."""
         return self.sums.bytes // self.left.bytes
 
+    def padded_depth(self, depth: int) -> int:
+        """The depth of panels: whole groups, and whole rows of matrix registers."""
+        unit = _MATRIX_ROW_BYTES // self.left.bytes if self.matrix else self.group
+        return -(-depth // unit) * unit
+
     def function(self, family: str) -> str:
         """The C function of that family that computes a tile."""
         kind = self.left.text if self.group == 1 else f"{self.left.text}_{self.right.text}"
@@ -83,6 +96,9 @@ def register_tile(
     sum_bytes = accumulator_type(hero).bytes
     if target.machine.vector_elements(sum_bytes) == 1:
         return None
+    if target.machine.matrix_registers and _suits_matrix_registers(types, (m, n, k)):
+        rows, columns = evenly(m, _MATRIX_ROWS), _narrowed(n, _MATRIX_COLUMNS)
+        return RegisterTile(rows, columns, *types, matrix=True)
     rows, columns = target.tile_size(sum_bytes, contraction_key(hero))
     if types[0].bytes == 1:
         rows = max(1, rows - _ROWS_LESS_OF_BYTES)
@@ -92,6 +108,15 @@ def register_tile(
     if m < LEAST_ROWS_TO_PACK_FOR and -n % columns > _MOST_PADDING * n:
         return None
     return RegisterTile(evenly(m, rows), columns, *types)
+
+
+def _suits_matrix_registers(
+    types: tuple[ElementType, ElementType], sizes: tuple[int, int, int]
+) -> bool:
+    is_narrow = types[0].bytes == 1 or types[0] is ElementType.BF16
+    m, n, k = sizes
+    is_large = m >= _LEAST_MATRIX_ROWS and n >= _LEAST_MATRIX_COLUMNS
+    return is_narrow and is_large and k * types[0].bytes >= _MATRIX_ROW_BYTES
 
 
 def contraction_key(hero: Instruction) -> str:
@@ -109,7 +134,8 @@ def panel_types(
     accumulator = accumulator_type(hero)
     left, right = (o.array_shape.element_type for o in hero.operands[:2])
     if accumulator in _FLOATS:
-        has_pairs = target is not None and target.machine.bf16_pairs and not strict
+        machine = target.machine if target and not strict else None
+        has_pairs = machine is not None and (machine.bf16_pairs or machine.matrix_registers)
         is_large = min(contraction(hero).sizes) >= _LEAST_SIZE_FOR_PAIRS
         if has_pairs and is_large and left is ElementType.BF16 is right:
             return ElementType.BF16, ElementType.BF16
@@ -136,6 +162,7 @@ def _narrowed(total: int, columns: int) -> int:
 
 
 def evenly(total: int, most: int) -> int:
-    """A height of at most `most` that wastes the fewest rows, the greatest of those."""
+    """A height of at most `most` for tiles of so many rows: that which takes the least time, of
+    rows that are wasted and of what each tile takes beside its rows; the greatest of those."""
     heights = range(max(1, most // 2), min(most, total) + 1)
-    return min(heights, key=lambda h: (-(-total // h) * h - total, -h), default=total)
+    return min(heights, key=lambda h: (-(-total // h) * (h + _ROWS_OF_A_TILE), -h), default=total)

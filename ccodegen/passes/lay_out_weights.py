@@ -109,7 +109,7 @@ def _packed(
     """The weights as ops on a constant of panels: in each the groups of the depth, in those the
     columns, in those the elements. `sizes`: batch, depth and columns."""
     assert isinstance(weights.attributes, Constant)
-    panels = _Panels(weights.attributes.literal, tuple(order), sizes, tile.columns, tile.group)
+    panels = _Panels(weights.attributes.literal, tuple(order), sizes, tile)
     batch, count, turns, width, group = panels.shape
     shape = weights.array_shape.with_dimensions((batch * count, turns, width * group))
     packed = constant(weights, DerivedLiteral(shape, panels))
@@ -130,13 +130,13 @@ class _Panels:
     weights: Literal
     order: tuple[int, ...]
     sizes: tuple[int, int, int]
-    width: int
-    group: int
+    tile: RegisterTile
 
     @property
     def shape(self) -> tuple[int, int, int, int, int]:
-        batch, depth, columns = self.sizes
-        return batch, -(-columns // self.width), -(-depth // self.group), self.width, self.group
+        (batch, depth, columns), width = self.sizes, self.tile.columns
+        turns = self.tile.padded_depth(depth) // self.tile.group
+        return batch, -(-columns // width), turns, width, self.tile.group
 
     def __call__(self) -> Iterator[Array]:
         """Some panels at a time: whole words (see Pieces), as many as the caches hold."""

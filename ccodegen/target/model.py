@@ -50,7 +50,9 @@ class Machine:
     that of the machine we run on. `vector_registers`: how many, 0 likewise.
     `threads`: that share a call's work, as many as the caller asks for.
     `f16`, `f64`: the hardware computes in them. `bf16_pairs`: an instruction adds products of pairs
-    of bf16 to f32, that of AVX512_BF16; found out where `vector_bytes` is.
+    of bf16 to f32, that of AVX512_BF16. `matrix_registers`: AMX multiplies matrices of bytes and of
+    bf16, and its process has asked the system for them (see runtime_c/ccg_matrix.h). Both are found
+    out where `vector_bytes` is.
     `strict`: IEEE arithmetic to the letter is possible (no excess precision, no flush to zero).
     """
 
@@ -60,6 +62,7 @@ class Machine:
     f16: bool = False
     f64: bool = True
     bf16_pairs: bool = False
+    matrix_registers: bool = False
     strict: bool = True
 
     @property

@@ -7,6 +7,8 @@ import platform
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
+_MATRIX_FEATURES = {"amx_tile", "amx_int8", "amx_bf16"}
+_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18  # of Linux on x86-64
 _VECTORS = (("avx512f", 64, 32), ("avx", 32, 16), ("sse2", 16, 16), ("asimd", 16, 32))
 
 
@@ -37,7 +39,19 @@ def multiplies_bf16_pairs() -> bool:
     return "avx512_bf16" in features()
 
 
+@functools.cache
+def has_matrix_registers() -> bool:
+    """Whether this process may use AMX for bytes and bf16: Linux wants to be asked, once."""
+    if not features() >= _MATRIX_FEATURES:
+        return False
+    import ctypes  # where it is needed: it takes some milliseconds
+
+    ask = ctypes.CDLL(None).syscall
+    return bool(ask(_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA) == 0)
+
+
 def identity() -> str:
-    """Tells two machines apart whose -march=native differs."""
+    """Tells two machines apart whose -march=native differs, or what a process may use of them."""
     known = sorted(features()) or [platform.processor()]  # on Linux it starts a program
-    return " ".join([platform.machine(), *known])
+    matrix = ["matrix"] if has_matrix_registers() else []
+    return " ".join([platform.machine(), *known, *matrix])
