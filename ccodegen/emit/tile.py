@@ -29,6 +29,8 @@ _SUM_BYTES = 4  # of narrow elements
 _WIDTHS = (64, 32, 16)  # bytes of a vector register
 # With the operands these fill 32 registers; more sums than that would live in memory.
 _MOST_ACCUMULATORS = 28
+# Bytes ahead of which the right matrix is asked for: the first tile of a panel reads it from afar.
+_AHEAD = 1 << 13
 
 
 @immutable
@@ -55,7 +57,10 @@ class _VectorBody:
 
 @immutable
 class _TileView:
+    """`ahead`: elements of the right matrix between what is read and what is asked for."""
+
     name: str
+    ahead: int
     columns: int
     rows: int
     size: int
@@ -112,6 +117,7 @@ def _plain_view(function: str, kind: str, rows: int, columns: int) -> _PlainView
     c_type, element_bytes = TYPES[kind]
     return _PlainView(
         name=function,
+        ahead=_AHEAD // element_bytes,
         runs=function.endswith("_runs"),
         type=c_type,
         suffix=kind,
@@ -128,6 +134,7 @@ def _group_view(function: str, kind: str, rows: int, columns: int) -> _GroupView
     group = _SUM_BYTES // element_bytes
     return _GroupView(
         name=function,
+        ahead=_AHEAD // element_bytes,
         left=left,
         right=right,
         group=group,
@@ -146,6 +153,7 @@ def _group_view(function: str, kind: str, rows: int, columns: int) -> _GroupView
 def _pair_view(function: str, rows: int, columns: int) -> _PairView:
     return _PairView(
         name=function,
+        ahead=_AHEAD // 2,
         panel_step=columns * 2,
         columns=columns,
         rows=rows,
