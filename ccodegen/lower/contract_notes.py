@@ -13,10 +13,11 @@ from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, Expr
 from ccodegen.lower.contract_panels import Panel, Panels
 from ccodegen.lower.job import Work
-from ccodegen.ops.index import times
+from ccodegen.ops.index import plus, times
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.element_type import ElementType
 
+_ZERO = index(0)
 _LEAST_ROWS_FOR_BYTES = 64  # for fewer it is found out beside the sums: panels are read once then
 
 
@@ -40,19 +41,29 @@ class Notes:
         notes = self._work.builder.local(self._type, (most * self._size,), "notes")
         return self._all_noted(panels, count, is_left, notes)
 
-    def all(self, panels: Panels, count: int, is_left: bool = False) -> Panels:
-        """So many panels, each with its notes."""
+    def all(
+        self, panels: Panels, count: int, place: Expr, places: int, is_left: bool = False
+    ) -> Panels:
+        """So many panels, each with its notes, in one of so many places for all of them."""
         if not self._are_asked_for(is_left):
             return panels
-        notes = self._work.new_scratch(self._type, (count * self._size,))
-        return self._all_noted(panels, count, is_left, notes)
+        notes = self._work.new_scratch(self._type, (places * count * self._size,))
+        return self._all_noted(panels, count, is_left, notes, times(place, count))
 
     def _all_noted(
-        self, panels: Panels, count: Expr | int, is_left: bool, notes: Buffer
+        self,
+        panels: Panels,
+        count: Expr | int,
+        is_left: bool,
+        notes: Buffer,
+        first: Expr = _ZERO,
     ) -> Panels:
+        def note(number: Expr) -> Expr:
+            return times(plus(first, number), self._size)
+
         with self._work.builder.loop(count, "panel") as number:
-            self._find(panels(number), is_left, notes, times(number, self._size))
-        return lambda at: replace(panels(at), notes=notes, note=times(at, self._size))
+            self._find(panels(number), is_left, notes, note(number))
+        return lambda at: replace(panels(at), notes=notes, note=note(at))
 
     def _are_asked_for(self, is_left: bool) -> bool:
         return self._tile.adds_pairs or (self._is_right_noted and not is_left)

@@ -146,11 +146,6 @@ class Packer:
                 at = plus(plus(start, times(j, group)), index(n))
                 self._builder.store(self._right, (at,), value)
 
-    def all(self, pack: Pack, batch: Index, count: int) -> Panels:
-        """Packs as many panels, each at the place of its number."""
-        zero, everything = index(0), (index(0), count)
-        return self.some(pack, batch, everything, zero, count, LoopKind.PARALLEL)
-
     def some(
         self,
         pack: Pack,

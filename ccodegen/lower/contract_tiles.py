@@ -10,6 +10,7 @@ order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -23,13 +24,37 @@ from ccodegen.ops.index import plus, times
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.immutable import immutable
 
+_ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
 
 
+_MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
+
+
 def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
-    writer = _Tiles(product, tile)
-    with product.work.builder.loops(product.shape.batch, "b", LoopKind.PARALLEL) as batch:
-        writer.write(batch)
+    work, sizes = product.work, product.shape.batch
+    shared = _shared_dimension(product)
+    if shared is None:
+        with work.builder.loops(sizes, "b", LoopKind.PARALLEL) as batch:
+            _Tiles(product, tile).write(batch)
+        return
+    others = sizes[:shared] + sizes[shared + 1 :]
+    with (
+        in_chunks(work, sizes[shared], "b") as (number, place, places),
+        work.builder.loops(others, "b") as rest,
+    ):
+        batch = (*rest[:shared], number, *rest[shared:])
+        _Tiles(product, tile, place, places).write(batch)
+
+
+def _shared_dimension(product: Product) -> int | None:
+    """The dimension of batches that threads share where a batch is too small to be shared: each
+    packs into memory of its own."""
+    threads, sizes = product.work.job.target.machine.threads, product.shape.batch
+    if threads == 1 or not sizes or math.prod(product.shape.sizes) > _MOST_WORK_OF_A_SHARED_BATCH:
+        return None
+    longest = max(range(len(sizes)), key=sizes.__getitem__)
+    return longest if sizes[longest] >= 2 * threads else None
 
 
 def right_lies_in_panels(product: Product, tile: RegisterTile) -> bool:
@@ -51,8 +76,13 @@ class _Group:
 
 
 class _Tiles:
-    def __init__(self, product: Product, tile: RegisterTile) -> None:
+    """`place`: of this batch's memory, of so many `places`, where threads share batches."""
+
+    def __init__(
+        self, product: Product, tile: RegisterTile, place: Expr = _ZERO, places: int = 1
+    ) -> None:
         self._product, self._tile = product, tile
+        self._place, self._places = place, places
         self._builder = product.work.builder
         self._packer = Packer(product, tile)
         self._m, self._n, _ = product.shape.sizes
@@ -64,14 +94,14 @@ class _Tiles:
         packer, rows, columns = self._packer, self._rows, self._columns
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
         if left is None and self._n <= self._m and not self._tile.matrix:
-            right = right or packer.all(packer.right, batch, columns)
-            right = self._notes.all(right, columns)
+            right = right or self._all(packer.right, batch, columns)
+            right = self._all_noted(right, columns)
             together = self._together(rows, self._left_bytes, columns * self._right_bytes)
             with self._packed(packer.left, batch, rows, together) as group:
                 self._by_columns(batch, group, right)
             return
-        left = left or packer.all(packer.left, batch, rows)
-        left = self._notes.all(left, rows, is_left=True)
+        left = left or self._all(packer.left, batch, rows)
+        left = self._all_noted(left, rows, is_left=True)
         together = self._together(columns, self._right_bytes, rows * self._left_bytes)
         if right:
             groups = self._in_place(right, columns, together)
@@ -97,6 +127,14 @@ class _Tiles:
         most = max(1, min(_NEAR // max(1, size), count // most_chunks(self._product.work)))
         return -(-count // -(-count // most))
 
+    def _all(self, pack: Pack, batch: Index, count: int) -> Panels:
+        """Packs all panels of a matrix."""
+        place, places = times(self._place, count), self._places * count
+        return self._packer.some(pack, batch, (_ZERO, count), place, places, LoopKind.PARALLEL)
+
+    def _all_noted(self, panels: Panels, count: int, is_left: bool = False) -> Panels:
+        return self._notes.all(panels, count, self._place, self._places, is_left)
+
     @contextmanager
     def _in_place(self, panels: Panels, count: int, together: int) -> Iterator[_Group]:
         """A loop over groups of panels that lie in memory."""
@@ -108,12 +146,22 @@ class _Tiles:
     @contextmanager
     def _packed(self, pack: Pack, batch: Index, count: int, together: int) -> Iterator[_Group]:
         """A loop over groups of panels, which packs them."""
-        groups, work = -(-count // together), self._product.work
-        with in_chunks(work, groups, "group") as (number, place, places):
+        groups = -(-count // together)
+        with self._groups_in_chunks(groups) as (number, place, places):
             first, inside = self._inside(number, count, together)
             at = times(place, together)
             panels = self._packer.some(pack, batch, (first, inside), at, places * together)
             yield _Group(first, inside, together, panels)
+
+    @contextmanager
+    def _groups_in_chunks(self, groups: int) -> Iterator[tuple[Expr, Expr, int]]:
+        """A loop over groups: its number, and which memory of how much it has."""
+        if self._places > 1:
+            with self._builder.loop(groups, "group") as number:
+                yield number, self._place, self._places
+            return
+        with in_chunks(self._product.work, groups, "group") as chunk:
+            yield chunk
 
     def _inside(self, group: Expr, count: int, together: int) -> tuple[Expr, Expr | int]:
         """The first panel of a group, and how many it has."""

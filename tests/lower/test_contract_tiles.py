@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ccodegen.backend.build import Build
-from ccodegen.loop.ir import CallC
+from ccodegen.loop.ir import CallC, For
 from tests.lower.test_weights import dense, with_weights
 from tests.three_ways import check, module_of, plain_target
 
@@ -97,3 +97,26 @@ def test_convolutions(features: int, labels: str) -> None:
   ROOT c = s32[{result}] convolution(x, k), window={{size=3x2 stride=1x2 pad=1_1x0_0}},
     dim_labels={labels} }}""")
     )
+
+
+@pytest.mark.parametrize("types", ["f32 f32", "s8 s32", "bf16 f32"])
+@pytest.mark.parametrize("batch", ["13", "2,9", "9,2"])
+@pytest.mark.parametrize("left", ["depth last", "rows last"])
+def test_threads_share_small_batches(left: str, batch: str, types: str) -> None:
+    """Each chunk of batches packs into memory of its own."""
+    target = plain_target()
+    machine = replace(target.machine, threads=2, bf16_pairs=True)
+    given, made = types.split()
+    numbers = range(batch.count(",") + 1)
+    batches, depth = ",".join(map(str, numbers)), len(numbers) + (left == "depth last")
+    rows = "40,34" if left == "depth last" else "34,40"
+    built = check(
+        module_of(f"""ENTRY e {{ x = {given}[{batch},{rows}] parameter(0)
+  y = {given}[{batch},34,24] parameter(1)
+  ROOT d = {made}[{batch},40,24] dot(x, y), lhs_batch_dims={{{batches}}},
+    rhs_batch_dims={{{batches}}}, lhs_contracting_dims={{{depth}}},
+    rhs_contracting_dims={{{len(numbers)}}} }}"""),
+        target=replace(target, machine=machine),
+    )
+    (outer,) = built.program.kernels[-1].body[-1:]
+    assert isinstance(outer, For) and outer.var.name == "chunk"
