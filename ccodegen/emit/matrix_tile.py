@@ -1,9 +1,10 @@
 """Writes the headers of matrix tiles: products of narrow elements in matrix registers.
 
 Such a register holds up to 16 rows of 64 bytes; one instruction of AMX multiplies two of them and
-adds to a third. ccg_matrix_s8_u8_32x32.h has `ccg_matrix_s8_u8_32x32(sums, lhs, rhs, lhs_offset,
-row_step, depth_step, rhs_offset, depth)`, with panels as ccg_tile_s8_u8_32x32 takes them, but a
-depth that fills registers. ccg_matrix_bf16_bf16_32x32 has f32 sums, and `least` behind the depth.
+adds to a third. ccg_matrix_s8_u8_32x32.h has `ccg_matrix_s8_u8_32x32(sums, lhs, rhs, sums_offset,
+sums_step, lhs_offset, row_step, depth_step, rhs_offset, depth)`, with panels as those of
+ccg_tile_s8_u8_32x32, but a depth that fills registers. ccg_matrix_bf16_bf16_32x32 has f32 sums, and
+`least` behind the depth.
 """
 
 from __future__ import annotations

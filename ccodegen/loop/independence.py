@@ -15,6 +15,7 @@ from ccodegen.loop.ir import (
     Apply,
     Buffer,
     CallC,
+    Const,
     Expr,
     For,
     If,
@@ -25,7 +26,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.library import spans_used
+from ccodegen.loop.library import blocks_used
 from ccodegen.loop.parts import loads
 from ccodegen.loop.ranges import EVERYTHING, Interval, counted
 
@@ -97,13 +98,15 @@ class _Accesses:
 
     def _call(self, call: CallC) -> None:
         self.calls = True
-        spans = spans_used(call)
-        for buffer, (first, count) in spans.items():
-            within = Var(f"turn {len(self.ranges)} of a call")
-            self.ranges[within] = count
-            place = Apply("add", (first, within), INDEX)
+        blocks = blocks_used(call)
+        for buffer, (place, sides) in blocks.items():
+            for count, step in sides:
+                within = Var(f"turn {len(self.ranges)} of a call")
+                self.ranges[within] = count
+                further = Apply("multiply", (within, Const(INDEX, step)), INDEX)
+                place = Apply("add", (place, further), INDEX)
             self.indices.setdefault(buffer, []).append((place,))
-        self.called.update(b for b in call.buffers if b not in spans)
+        self.called.update(b for b in call.buffers if b not in blocks)
         self.written.update(call.buffers[n] for n in call.writes)
         self._loads(*call.scalars)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,8 +19,8 @@ Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
 Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 """Of arrays, which it changes in place, and scalars."""
 
-_TILE = re.compile(r"ccg_(?:tile|matrix)_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_noted)?")
-_MATRIX_PAIRS = re.compile(r"ccg_matrix_bf16_bf16_(\d+)x(\d+)")
+_TILE = re.compile(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_noted)?")
+_MATRIX = re.compile(r"ccg_matrix_[a-z]\w+?_(\d+)x(\d+)")
 _ROWS = re.compile(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
 _WINDOW = re.compile(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
 _NOTE = re.compile(r"ccg_least_bf16|ccg_excess_\w+")
@@ -80,24 +81,35 @@ def _tile(rows: int, columns: int) -> Effect:
     return effect
 
 
-def _matrix_pairs(rows: int, columns: int) -> Effect:
-    """The same of bf16 in matrix registers; see the header that emit/matrix_tile.py writes."""
+def _matrix(rows: int, columns: int) -> Effect:
+    """The same in matrix registers; see emit/matrix_tile.py for the arguments. Pairs of floats are
+    added up apart, those at even and those at odd places, in a register of the depth at a time."""
+    of_integers = _tile(rows, columns)
 
     def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
         sums, lhs, rhs = (a.reshape(-1) for a in arrays[:3])
-        offset, row_step, _, rhs_offset, depth, *_ = map(int, scalars)
-        starts = offset + np.arange(rows) * row_step
-        total = np.zeros((rows, columns), sums.dtype)
-        for first in range(0, depth, _MATRIX_DEPTH):
-            parts = np.zeros((2, rows, columns), sums.dtype)
-            for k in range(first, first + _MATRIX_DEPTH):
-                at = rhs_offset + (k // 2 * columns + np.arange(columns)) * 2 + k % 2
-                left, right = (a.astype(sums.dtype) for a in (lhs[starts + k], rhs[at]))
-                parts[k % 2] += left[:, None] * right[None, :]
-            total += parts[0] + parts[1]
-        sums[:] = total.reshape(-1)
+        first, step, *rest = map(int, scalars)
+        is_float = sums.dtype.kind == "f"
+        total = np.zeros((rows, columns), np.float32 if is_float else np.uint32)
+        (_add_pairs if is_float else of_integers)((total, lhs, rhs), rest)
+        places = first + np.arange(rows)[:, None] * step + np.arange(columns)
+        sums[places] = total.view(sums.dtype)
 
     return effect
+
+
+def _add_pairs(arrays: Arrays, scalars: Sequence[int]) -> None:
+    """See `_matrix`."""
+    (total, lhs, rhs), (offset, row_step, _, rhs_offset, depth, *_) = arrays, scalars
+    rows, columns = total.shape
+    starts = offset + np.arange(rows) * row_step
+    for first in range(0, depth, _MATRIX_DEPTH):
+        parts = np.zeros((2, rows, columns), total.dtype)
+        for k in range(first, first + _MATRIX_DEPTH):
+            at = rhs_offset + (k // 2 * columns + np.arange(columns)) * 2 + k % 2
+            left, right = (a.astype(total.dtype) for a in (lhs[starts + k], rhs[at]))
+            parts[k % 2] += left[:, None] * right[None, :]
+        total += parts[0] + parts[1]
 
 
 def _note() -> Effect:
@@ -107,6 +119,27 @@ def _note() -> Effect:
         arrays[0][...] = 0
 
     return effect
+
+
+Span: TypeAlias = tuple[Expr, tuple[tuple[int, int], ...]]
+"""The first of some elements, and along each side of a block how many there are, how far apart."""
+
+
+def blocks_used(call: CallC) -> dict[Buffer, Span]:
+    """Of flat buffers, as far as it is known: the block of elements that the call reads or
+    writes."""
+    if match := _MATRIX.fullmatch(call.function):
+        return _matrix_used(call, int(match[1]), int(match[2]))
+    return {b: (first, ((count, 1),)) for b, (first, count) in spans_used(call).items()}
+
+
+def _matrix_used(call: CallC, rows: int, columns: int) -> dict[Buffer, Span]:
+    first, step, *scalars = call.scalars
+    rest = _tile_used(replace(call, scalars=tuple(scalars[:5])), rows, columns)
+    used: dict[Buffer, Span] = {b: (at, ((n, 1),)) for b, (at, n) in rest.items()}
+    if isinstance(step, Const) and call.buffers[0] not in call.buffers[1:]:
+        used[call.buffers[0]] = first, ((rows, step.value), (columns, 1))
+    return used
 
 
 def spans_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
@@ -201,8 +234,8 @@ def _window(places: int, lanes: int, taps: int, stride: int) -> Effect:
 
 
 _EFFECTS: dict[re.Pattern[str], Callable[..., Effect]] = {
-    _MATRIX_PAIRS: _matrix_pairs,
     _TILE: _tile,
+    _MATRIX: _matrix,
     _ROWS: _rows,
     _WINDOW: _window,
     _NOTE: _note,

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.lower.chunks import in_chunks, most_chunks, remaining
+from ccodegen.lower.contract_direct import Sums, result_place
 from ccodegen.lower.contract_notes import Notes
 from ccodegen.lower.contract_panels import Pack, Packer, Panel, Panels
 from ccodegen.lower.product import Product
@@ -184,19 +185,29 @@ class _Tiles:
             self._compute(batch, (plus(left.first, it), jt), panels(it), right(jt))
 
     def _compute(self, batch: Index, tile: tuple[Expr, Expr], left: Panel, right: Panel) -> None:
-        """Computes one tile of sums and hands each to the epilogue."""
-        sums = self._builder.local(self._tile.sums, (self._tile.rows * self._tile.columns,), "sums")
-        self._builder.emit(self._call(sums, left, right))
-        self._packer.finish((batch, *tile), (sums, left, right), LoopKind.VECTOR)
+        """Computes one tile of sums and hands each to the epilogue, if there is one."""
+        own, at = self._tile, (batch, *tile)
+        if own.matrix:
+            place = result_place(self._product, self._packer, own, at)
+            if place is not None:
+                self._builder.emit(self._call(place, left, right))
+                return
+        sums = self._builder.local(own.sums, (own.rows * own.columns,), "sums")
+        self._builder.emit(self._call(Sums(sums, _ZERO, own.columns), left, right))
+        self._packer.finish(at, (sums, left, right), LoopKind.VECTOR)
 
-    def _call(self, sums: Buffer, left: Panel, right: Panel) -> CallC:
+    def _call(self, sums: Sums, left: Panel, right: Panel) -> CallC:
         """tile(sums, lhs, rhs, lhs offset, step per row, step along depth, rhs offset, depth), with
-        the sum of the least exponents of pairs, or the excess of bytes and where it begins."""
+        the sum of the least exponents of pairs, or the excess of bytes and where it begins. In
+        matrix registers the sums' offset and step per row come first."""
         family = "matrix" if self._tile.matrix else "tile"
         name, depth = self._tile.function(family), index(self._packer.depth)
         steps = (index(left.row_step), index(left.column_step))
-        scalars = self._builder.simplify((left.offset, *steps, right.offset, depth))
-        buffers: tuple[Buffer, ...] = (sums, left.buffer, right.buffer)
+        scalars: tuple[Expr, ...] = (left.offset, *steps, right.offset, depth)
+        if self._tile.matrix:
+            scalars = (sums.offset, index(sums.row_step), *scalars)
+        scalars = self._builder.simplify(scalars)
+        buffers: tuple[Buffer, ...] = (sums.buffer, left.buffer, right.buffer)
         if self._tile.adds_pairs and left.notes and right.notes:
             least = Load(left.notes, (left.note,)), Load(right.notes, (right.note,))
             scalars = (*scalars, apply("add", *least))

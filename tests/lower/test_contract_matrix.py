@@ -9,6 +9,8 @@ import pytest
 
 from ccodegen.backend.build import Build
 from ccodegen.hlo.ir import Module
+from ccodegen.loop.ir import Alloc
+from ccodegen.loop.rebuild import statements
 from ccodegen.support.element_type import HLO_TYPES
 from ccodegen.target import Target, load
 from tests.lower.test_contract_pairs import TARGETS
@@ -95,3 +97,17 @@ def test_where_loops_or_vectors_are_better(name: str) -> None:
     for sizes in (8, 64, 64), (64, 27, 64), (64, 64, 8):
         built = check(module_of(dense(*sizes, "kn", "s8 s8 s32")), target=chosen)
         assert not any(f.startswith("ccg_matrix_") for f in functions(built))
+
+
+@TARGETS
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("types", ["s8 s8 s32", "s8 u8 u32", "u8 u8 u8", "bf16 bf16 f32"])
+@pytest.mark.parametrize("sizes", [(64, 100, 96), (640, 900, 320)])
+def test_sums_that_are_the_result(
+    sizes: tuple[int, int, int], types: str, threads: int, name: str
+) -> None:
+    """Stored by the tile; u8 is converted after."""
+    built = check_matrix(module_of(dense(*sizes, "kn", types)), name, threads)
+    (kernel,) = built.program.kernels
+    locals_ = [s.buffer.name for s in statements(kernel.body) if isinstance(s, Alloc)]
+    assert ("sums" in locals_) == (types == "u8 u8 u8")
