@@ -27,8 +27,6 @@ from ccodegen.support.immutable import immutable
 
 _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
-
-
 _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
 
 

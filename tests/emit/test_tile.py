@@ -65,8 +65,10 @@ def in_order(lhs: Any, rhs: Any) -> Any:
 
 
 def runs_here(flags: str) -> bool:
-    features = (f[2:] for f in flags.split() if f.startswith("-m"))
-    features = (f.replace("vnni", "_vnni").replace("bf16", "_bf16") for f in features)
+    features = [f[2:] for f in flags.split() if f.startswith("-m")]
+    spelled = {"vnni": "_vnni", "512bf16": "512_bf16", "-": "_"}  # as Linux does
+    for gcc, linux in spelled.items():
+        features = [f.replace(gcc, linux) for f in features]
     return set(features) <= {"arch=native", *Path("/proc/cpuinfo").read_text().split()}
 
 

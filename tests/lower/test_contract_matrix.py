@@ -54,11 +54,6 @@ def test_weights_and_threads(types: str, name: str) -> None:
 
 
 @TARGETS
-def test_panels_that_are_read_several_at_a_time(name: str) -> None:
-    check_matrix(module_of(dense(600, 1000, 200, "kn", "s8 u8 s32")), name, threads=2)
-
-
-@TARGETS
 def test_a_convolution_and_a_batch(name: str) -> None:
     check_matrix(
         """ENTRY e { x = s8[1,9,9,20] parameter(0)  w = s8[3,3,20,24] parameter(1)

@@ -120,3 +120,25 @@ def test_threads_share_small_batches(left: str, batch: str, types: str) -> None:
     )
     (outer,) = built.program.kernels[-1].body[-1:]
     assert isinstance(outer, For) and outer.var.name == "chunk"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("types", ["f32 f32", "s8 s32", "bf16 f32"])
+@pytest.mark.parametrize("left", ["m,k", "k,m"])
+@pytest.mark.parametrize("n", [50, 90])
+def test_panels_that_are_read_several_at_a_time(
+    n: int, left: str, types: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the other matrix is more than a near cache keeps."""
+    monkeypatch.setattr("ccodegen.lower.contract_tiles._NEAR", 4000)
+    target = plain_target()
+    machine = replace(target.machine, threads=threads, bf16_pairs=True)
+    given, made = types.split()
+    depth = left.index("k") // 2
+    text = f"""ENTRY e {{ x = {given}[{left.replace("m", "131").replace("k", "40")}] parameter(0)
+  y = {given}[40,{n}] parameter(1)
+  ROOT d = {made}[131,{n}] dot(x, y), lhs_contracting_dims={{{depth}}},
+    rhs_contracting_dims={{0}} }}"""
+    for module in module_of(text), with_weights(text):
+        built = check(module, target=replace(target, machine=machine))
+        assert functions(built)[-1].startswith("ccg_tile_")
