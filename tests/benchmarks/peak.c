@@ -1,8 +1,9 @@
 /* How many operations a second the processors do at most: `peak KIND THREADS` prints them.
    KIND is f32 (fused multiply-adds, two operations each), s8 (dot products of four, eight operations)
-   or bf16 (dot products of two, four operations); 0 where the processor or the compiler has no such
-   instruction. Chains of arithmetic in registers, as many as hide its latency. */
-#define _POSIX_C_SOURCE 200809L
+   or bf16 (dot products of two, four operations), in matrix registers where the process may use them;
+   0 where the processor or the compiler has no such instruction. Chains of arithmetic in registers, as
+   many as hide its latency. */
+#define _GNU_SOURCE
 #include "measure.h"
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,11 @@
 #include <immintrin.h>
 #elif defined(__ARM_FEATURE_DOTPROD)
 #include <arm_neon.h>
+#endif
+#if defined(__linux__) && defined(__AMX_INT8__) && defined(__AMX_BF16__)
+#define MATRIX
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #define TURNS 20000L
@@ -103,6 +109,35 @@ static double bf16(void)
 #endif
 }
 
+#ifdef MATRIX
+static int has_matrix_registers(void)
+{
+    return syscall(SYS_arch_prctl, 0x1023, 18) == 0; /* asks for them */
+}
+
+/* Four registers of sums, each 16 rows of 16, of products of 64 bytes. */
+#define MATRIX_WORK(name, add, elements) \
+    static double name(void) \
+    { \
+        static const struct { \
+            unsigned char palette, zeros[15]; \
+            unsigned short row_bytes[16]; \
+            unsigned char rows[16]; \
+        } shapes = {1, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}}; \
+        _tile_loadconfig(&shapes); \
+        for (long turn = 0; turn < TURNS; ++turn) { \
+            add(0, 4, 6); \
+            add(1, 4, 7); \
+            add(2, 5, 6); \
+            add(3, 5, 7); \
+        } \
+        _tile_release(); \
+        return 2.0 * 4 * 16 * 16 * (elements) * TURNS; \
+    }
+MATRIX_WORK(matrix_s8, _tile_dpbssd, 64)
+MATRIX_WORK(matrix_bf16, _tile_dpbf16ps, 32)
+#endif
+
 static void *measure(void *is_first)
 {
     for (int round = 0; round < ROUNDS; ++round) {
@@ -123,6 +158,10 @@ int main(int count, char **arguments)
     if (!threads)
         return 2;
     work = !strcmp(arguments[1], "s8") ? s8 : !strcmp(arguments[1], "bf16") ? bf16 : f32;
+#ifdef MATRIX
+    if (work != f32 && has_matrix_registers())
+        work = work == s8 ? matrix_s8 : matrix_bf16;
+#endif
     run_threads(threads, measure);
     printf("%.6g\n", best * (double)threads);
     return 0;
