@@ -66,6 +66,7 @@ def export(
     """
     # Two or more make no difference to the code: the caller says how many there are.
     options = checked_options(target, constants, donate, 2 if threads else 1, strict)
+    options = replace(options, target=_for_another_process(options.target))
     chosen = options.target
     check_prefix(name)
     built = build(read(source), options)
@@ -79,6 +80,12 @@ def export(
     made = report(built, name, chosen.name, strict, key, sorted([*files, "report.json"]), notes)
     write_files(Path(directory), files | _encoded({"report.json": made.to_json()}))
     return made
+
+
+def _for_another_process(target: Target) -> Target:
+    """Without what this process, which is not the package's, has asked the system for."""
+    machine = replace(target.machine, matrix_registers=False)
+    return replace(target, machine=machine) if target.runner.in_process else target
 
 
 def _notes(sources: Sources, test: bool) -> list[str]:

@@ -60,6 +60,16 @@ def make(folder: Path, *settings: str) -> str:
     return done.stdout
 
 
+@pytest.mark.parametrize("types", ["s8 s32", "bf16 f32"])
+def test_code_for_this_machine_runs_in_a_process_of_its_own(types: str, tmp_path: Path) -> None:
+    """One that has asked the system for nothing."""
+    given, made = types.split()
+    product = f"""ENTRY e {{ x = {given}[64,128] parameter(0)  y = {given}[128,64] parameter(1)
+  ROOT r = {made}[64,64] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}} }}"""
+    export(f"HloModule m\n{product}", target="host", directory=tmp_path)
+    assert "PASS" in make(tmp_path)
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}

@@ -45,7 +45,8 @@ def load(name_or_path: str | Path) -> Target:
         vector_bytes=width,
         vector_registers=registers,
         bf16_pairs=native.multiplies_bf16_pairs(),
-        matrix_registers=native.has_matrix_registers(),
+        matrix_registers=target.machine.matrix_registers
+        or (target.runner.in_process and native.has_matrix_registers()),
     )
     return dataclasses.replace(target, machine=machine)
 

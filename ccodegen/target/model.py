@@ -52,7 +52,7 @@ class Machine:
     `f16`, `f64`: the hardware computes in them. `bf16_pairs`: an instruction adds products of pairs
     of bf16 to f32, that of AVX512_BF16. `matrix_registers`: AMX multiplies matrices of bytes and of
     bf16, and its process has asked the system for them (see runtime_c/ccg_matrix.h). Both are found
-    out where `vector_bytes` is.
+    out where `vector_bytes` is, this one for code that is loaded into this process.
     `strict`: IEEE arithmetic to the letter is possible (no excess precision, no flush to zero).
     """
 
