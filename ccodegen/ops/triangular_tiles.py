@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ccodegen.loop.builder import apply, const, in_blocks, index
+from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, LoopKind
 from ccodegen.loop.linear import linearize
 from ccodegen.ops.arithmetic import minus_product
@@ -39,23 +39,32 @@ def solve_tile(
 
 
 def solve_in_tiles(system: System, columns: int, tile: RegisterTile) -> None:
-    b, width = system.scope.builder, tile.columns
-    panel = system.scope.scratch(tile.sums, (system.size * width,))
-
-    def solve(first: Expr, inside: int) -> None:
-        _Block(system, tile, panel, first, inside).solve()
-
-    in_blocks(b, columns, width, "block", solve)
+    """Threads share the blocks of columns, each with a panel of its own."""
+    b, width, size = system.scope.builder, tile.columns, system.size * tile.columns
+    blocks, rest = divmod(columns, width)
+    each = max(1, -(-blocks // system.scope.target.machine.threads))
+    parts = max(1, -(-blocks // each))
+    panels = system.scope.scratch(tile.sums, (parts * size,))
+    if blocks:
+        with b.loop(parts, "part", LoopKind.APART) as part:
+            first = times(part, each)
+            left = apply("minimum", index(each), minus(index(blocks), first))
+            with b.loop(left if blocks % each else each, "block") as number:
+                block = times(plus(first, number), width)
+                _Block(system, tile, panels, times(part, size), block, width).solve()
+    if rest:
+        _Block(system, tile, panels, index(0), index(columns - rest), rest).solve()
 
 
 @immutable
 class _Block:
-    """`inside` columns of y from the `first` one on, at most as many as the tile has. `panel`: the
-    rows known so far, by turns."""
+    """`inside` columns of y from the `first` one on, at most as many as the tile has. The `panel`
+    has, from element `start` on, the rows known so far, by turns."""
 
     system: System
     tile: RegisterTile
     panel: Buffer
+    start: Expr
     first: Expr
     inside: int
 
@@ -65,7 +74,7 @@ class _Block:
         if missing:
             with b.loop(n, "turn") as turn, b.loop(missing, "c", LoopKind.VECTOR) as c:
                 zero = const(self.panel.type, 0)
-                b.store(self.panel, self._place(turn, plus(c, self.inside)), zero)
+                b.store(self.panel, self._in_panel(turn, plus(c, self.inside)), zero)
         with b.loop(-(-n // height), "group") as number:
             totals = b.local(self.tile.sums, (height * self.tile.columns,), "totals")
             group = row_group(b, number, n, height)
@@ -73,12 +82,15 @@ class _Block:
             self._solve_triangle(totals, group)
             with self._each(group.count) as (r, c):
                 turn = group.row(r)
-                value = b.load(self.panel, self._place(turn, c))
+                value = b.load(self.panel, self._in_panel(turn, c))
                 self.system.store(self.system.row(turn), plus(self.first, c), value)
 
     def _place(self, row: Expr, c: Expr) -> tuple[Expr]:
-        """Of an element in a panel or tile."""
+        """Of an element in a tile."""
         return (plus(times(row, self.tile.columns), c),)
+
+    def _in_panel(self, row: Expr, c: Expr) -> tuple[Expr]:
+        return (plus(self.start, *self._place(row, c)),)
 
     @contextmanager
     def _each(self, rows: Expr) -> Iterator[tuple[Expr, Expr]]:
@@ -99,7 +111,7 @@ class _Block:
         corner = system.t_place(system.row(group.start), system.row(index(0)))
         sign = 1 if system.attributes.forwards else -1
         steps = (sign, sign * n) if system.attributes.transposed else (sign * n, sign)
-        scalars = (linearize(corner, a.dimensions), *map(index, steps), index(0), group.top)
+        scalars = (linearize(corner, a.dimensions), *map(index, steps), self.start, group.top)
         name = tile.function("tile")
         b.emit(CallC(name, f"{name}.h", (sums, a, self.panel), scalars))
         with self._each(group.count) as (r, c):
@@ -117,11 +129,11 @@ class _Block:
             with b.loop(self.inside, "c", LoopKind.VECTOR) as c:
                 total: Expr = b.load(totals, self._place(r, c))
                 value = apply("divide", total, pivot) if pivot else total
-                b.store(self.panel, self._place(turn, c), value)
+                b.store(self.panel, self._in_panel(turn, c), value)
             with b.loop(minus(minus(group.count, 1), r), "q") as q:
                 other = plus(plus(r, 1), q)
                 factor = b.let(system.t(system.row(group.row(other)), i), "t")
                 with b.loop(self.inside, "c", LoopKind.VECTOR) as c:
                     total = b.load(totals, self._place(other, c))
-                    known = b.load(self.panel, self._place(turn, c))
+                    known = b.load(self.panel, self._in_panel(turn, c))
                     b.store(totals, self._place(other, c), minus_product(total, factor, known))

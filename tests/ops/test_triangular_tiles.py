@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ccodegen.loop.ir import CallC
+from ccodegen.loop.ir import CallC, For, LoopKind
 from ccodegen.loop.rebuild import statements
-from tests.three_ways import check
+from tests.three_ways import check, plain_target
 
 Array = np.ndarray[Any, Any]
 FORMS = list(itertools.product([True, False], [True, False], ["NO_TRANSPOSE", "TRANSPOSE"]))
@@ -58,3 +59,17 @@ def test_small_systems_and_strict_mode_keep_plain_loops() -> None:
         b = np.ones((2, n, columns), np.float32)
         built = check(program("f32", a, b, FORMS[0], False), a, b, strict=strict)
         assert not in_tiles(built)
+
+
+@pytest.mark.parametrize("columns", [21, 40, 64])
+@pytest.mark.parametrize("left", [True, False])
+def test_threads_share_columns(left: bool, columns: int) -> None:
+    target = plain_target()
+    a = triangle(41, True, np.float32, False)
+    b = np.random.default_rng(1).standard_normal((2, 41, columns) if left else (2, columns, 41))
+    b = b.astype(np.float32)
+    text = program("f32", a, b, (left, True, "NO_TRANSPOSE"), False)
+    machine = replace(target.machine, threads=3)
+    built = check(text, a, b, target=replace(target, machine=machine))
+    loops = [s for k in built.program.kernels for s in statements(k.body) if isinstance(s, For)]
+    assert any(loop.kind is LoopKind.APART for loop in loops)
