@@ -41,7 +41,7 @@ class _Sums:
 class _View:
     """`type`: of the sums; `step`: elements of the depth that a register holds, `group` side by
     side in a row of the right one; `lefts`, `rights`: first row or column by register; `shapes`:
-    what tells the processor the shape of each register, byte by byte."""
+    what tells the processor the shape of each register, byte by byte, in lines."""
 
     name: str
     pairs: bool
@@ -57,7 +57,7 @@ class _View:
     sums: tuple[_Sums, ...]
     lefts: dict[int, int]
     rights: dict[int, int]
-    shapes: tuple[int, ...]
+    shapes: tuple[tuple[int, ...], ...]
 
 
 def header_text(match: re.Match[str]) -> str:
@@ -97,11 +97,11 @@ def header_text(match: re.Match[str]) -> str:
     return render("matrix_tile.h.j2", view)
 
 
-def _shapes(heights: dict[int, int]) -> tuple[int, ...]:
+def _shapes(heights: dict[int, int]) -> tuple[tuple[int, ...], ...]:
     """What ldtilecfg reads: palette 1, at 16 two bytes for the bytes of each register's rows, at 48
     a byte for the number of rows."""
     shapes = [1, *[0] * 63]
     for register, height in heights.items():
         shapes[16 + 2 * register] = _ROW_BYTES
         shapes[48 + register] = height
-    return tuple(shapes)
+    return tuple(tuple(shapes[n : n + 16]) for n in range(0, 64, 16))

@@ -97,3 +97,8 @@ def test_names() -> None:
     for name in ("ccg_matrix_s8_s8_33x32.h", "ccg_matrix_f32_16x16.h", "ccg_matrix_u8_u8_4x8.h"):
         with pytest.raises(InternalError):
             runtime.header_text(name)
+
+
+def test_lines_are_short() -> None:
+    for name in ("ccg_matrix_s8_s8_32x32.h", "ccg_matrix_bf16_bf16_32x32.h"):
+        assert max(map(len, runtime.header_text(name).splitlines())) <= 120
