@@ -121,39 +121,38 @@ def _note() -> Effect:
     return effect
 
 
-Span: TypeAlias = tuple[Expr, tuple[tuple[int, int], ...]]
-"""The first of some elements, and along each side of a block how many there are, how far apart."""
+Block: TypeAlias = tuple[Expr, tuple[tuple[int, int], ...]]
+"""The first of some elements, and along each side how many there are, and how far apart."""
 
 
-def blocks_used(call: CallC) -> dict[Buffer, Span]:
-    """Of flat buffers, as far as it is known: the block of elements that the call reads or
-    writes."""
-    if match := _MATRIX.fullmatch(call.function):
+def blocks_used(call: CallC) -> dict[Buffer, Block]:
+    """Of flat buffers, as far as it is known: what the call reads or writes, all of it inside such
+    a block."""
+    function = call.function
+    if line_scan.is_line_scan(function):
+        return _line_used(call)
+    if _NOTE.fullmatch(function):
+        return _notes_used(call)
+    if match := _MATRIX.fullmatch(function):
         return _matrix_used(call, int(match[1]), int(match[2]))
-    return {b: (first, ((count, 1),)) for b, (first, count) in spans_used(call).items()}
+    match = _TILE.fullmatch(function)
+    return _tile_used(call, int(match[1]), int(match[2])) if match else {}
 
 
-def _matrix_used(call: CallC, rows: int, columns: int) -> dict[Buffer, Span]:
+def _span(first: Expr, count: int) -> Block:
+    """So many elements side by side."""
+    return first, ((count, 1),)
+
+
+def _matrix_used(call: CallC, rows: int, columns: int) -> dict[Buffer, Block]:
     first, step, *scalars = call.scalars
-    rest = _tile_used(replace(call, scalars=tuple(scalars[:5])), rows, columns)
-    used: dict[Buffer, Span] = {b: (at, ((n, 1),)) for b, (at, n) in rest.items()}
+    used = _tile_used(replace(call, scalars=tuple(scalars[:5])), rows, columns)
     if isinstance(step, Const) and call.buffers[0] not in call.buffers[1:]:
         used[call.buffers[0]] = first, ((rows, step.value), (columns, 1))
     return used
 
 
-def spans_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
-    """Of flat buffers, as far as it is known: the first element that the call reads or writes, and
-    how many there are from it to the last one."""
-    if line_scan.is_line_scan(call.function):
-        return _line_used(call)
-    if _NOTE.fullmatch(call.function):
-        return _notes_used(call)
-    match = _TILE.fullmatch(call.function)
-    return _tile_used(call, int(match[1]), int(match[2])) if match else {}
-
-
-def _tile_used(call: CallC, rows: int, columns: int) -> dict[Buffer, tuple[Expr, int]]:
+def _tile_used(call: CallC, rows: int, columns: int) -> dict[Buffer, Block]:
     offset, row_step, depth_step, rhs_offset, *sizes = call.scalars
     sizes = sizes if len(sizes) == 3 else sizes[:1]
     constants = [s.value for s in (row_step, depth_step, *sizes) if isinstance(s, Const)]
@@ -165,19 +164,19 @@ def _tile_used(call: CallC, rows: int, columns: int) -> dict[Buffer, tuple[Expr,
     run, run_step = constants[3:] or (turns, 0)
     sides = (rows - 1) * constants[0], (run - 1) * constants[1], (turns // run - 1) * run_step
     first = Apply("add", (offset, Const(INDEX, sum(min(side, 0) for side in sides))), INDEX)
-    left = first, sum(map(abs, sides)) + group
-    used = {lhs: left, rhs: (rhs_offset, turns * columns * group)}
-    return used | dict.fromkeys(call.buffers[3:], (call.scalars[-1], columns))
+    left = _span(first, sum(map(abs, sides)) + group)
+    used = {lhs: left, rhs: _span(rhs_offset, turns * columns * group)}
+    return used | dict.fromkeys(call.buffers[3:], _span(call.scalars[-1], columns))
 
 
-def _line_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
+def _line_used(call: CallC) -> dict[Buffer, Block]:
     offset, count, _ = call.scalars
     if not isinstance(count, Const) or count.value == 0:
         return {}
-    return dict.fromkeys(call.buffers, (offset, count.value))
+    return dict.fromkeys(call.buffers, _span(offset, count.value))
 
 
-def _notes_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
+def _notes_used(call: CallC) -> dict[Buffer, Block]:
     """Of as many columns as notes, or of lines some elements each, of which there is one note."""
     at, offset, *sizes = call.scalars
     constants = [s.value for s in sizes if isinstance(s, Const)]
@@ -186,9 +185,9 @@ def _notes_used(call: CallC) -> dict[Buffer, tuple[Expr, int]]:
     notes, panel = call.buffers
     if len(constants) == 2:
         columns, depth = constants
-        return {notes: (at, columns), panel: (offset, columns * depth)}
+        return {notes: _span(at, columns), panel: _span(offset, columns * depth)}
     lines, distance, count = constants
-    return {notes: (at, 1), panel: (offset, (lines - 1) * distance + count)}
+    return {notes: _span(at, 1), panel: _span(offset, (lines - 1) * distance + count)}
 
 
 def _rows(rows: int, columns: int, lanes: int) -> Effect:

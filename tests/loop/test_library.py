@@ -5,7 +5,7 @@ from __future__ import annotations
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC
-from ccodegen.loop.library import spans_used
+from ccodegen.loop.library import blocks_used
 from ccodegen.support.element_type import ElementType
 
 
@@ -14,7 +14,9 @@ def used_by_tile(row_step: int, depth_step: int) -> tuple[int, int]:
     its element (0, 0) has the number 100, and how many there are to the last one."""
     sums, lhs, rhs = (Buffer(name, ElementType.F32, (200,)) for name in ("sums", "lhs", "rhs"))
     scalars = tuple(map(index, (100, row_step, depth_step, 0, 5)))
-    first, count = spans_used(CallC("ccg_tile_f32_2x8", "", (sums, lhs, rhs), scalars))[lhs]
+    call = CallC("ccg_tile_f32_2x8", "", (sums, lhs, rhs), scalars)
+    first, ((count, step),) = blocks_used(call)[lhs]
+    assert step == 1
     return affine(first).constant, count
 
 
