@@ -29,8 +29,10 @@ _SUM_BYTES = 4  # of narrow elements
 _WIDTHS = (64, 32, 16)  # bytes of a vector register
 # With the operands these fill 32 registers; more sums than that would live in memory.
 _MOST_ACCUMULATORS = 28
-# Bytes ahead of which the right matrix is asked for: the first tile of a panel reads it from afar.
+# Bytes ahead of which the right matrix is asked for: the first tile of a panel reads it from afar. For
+# fewer rows it is read as fast as it comes, and to ask takes time from that.
 _AHEAD = 1 << 13
+_LEAST_ROWS_TO_ASK_FOR = 6
 
 
 @immutable
@@ -57,7 +59,8 @@ class _VectorBody:
 
 @immutable
 class _TileView:
-    """`ahead`: elements of the right matrix between what is read and what is asked for."""
+    """`ahead`: elements of the right matrix between what is read and what is asked for; 0: nothing
+    is asked for."""
 
     name: str
     ahead: int
@@ -117,7 +120,7 @@ def _plain_view(function: str, kind: str, rows: int, columns: int) -> _PlainView
     c_type, element_bytes = TYPES[kind]
     return _PlainView(
         name=function,
-        ahead=_AHEAD // element_bytes,
+        ahead=_ahead(rows, element_bytes),
         runs=function.endswith("_runs"),
         type=c_type,
         suffix=kind,
@@ -134,7 +137,7 @@ def _group_view(function: str, kind: str, rows: int, columns: int) -> _GroupView
     group = _SUM_BYTES // element_bytes
     return _GroupView(
         name=function,
-        ahead=_AHEAD // element_bytes,
+        ahead=_ahead(rows, element_bytes),
         left=left,
         right=right,
         group=group,
@@ -153,7 +156,7 @@ def _group_view(function: str, kind: str, rows: int, columns: int) -> _GroupView
 def _pair_view(function: str, rows: int, columns: int) -> _PairView:
     return _PairView(
         name=function,
-        ahead=_AHEAD // 2,
+        ahead=_ahead(rows, 2),
         panel_step=columns * 2,
         columns=columns,
         rows=rows,
@@ -161,6 +164,10 @@ def _pair_view(function: str, rows: int, columns: int) -> _PairView:
         vector_bodies=_vector_bodies(rows, columns, _SUM_BYTES, group=2),
         portable_rows=_rows(rows, columns, (0,)),
     )
+
+
+def _ahead(rows: int, element_bytes: int) -> int:
+    return _AHEAD // element_bytes if rows >= _LEAST_ROWS_TO_ASK_FOR else 0
 
 
 def _vector_bodies(

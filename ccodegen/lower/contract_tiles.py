@@ -13,25 +13,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
+from ccodegen.loop.linear import linearize
 from ccodegen.lower.chunks import in_chunks, most_chunks, remaining
 from ccodegen.lower.contract_direct import Sums, result_place
 from ccodegen.lower.contract_notes import Notes
 from ccodegen.lower.contract_panels import Pack, Packer, Panel, Panels
 from ccodegen.lower.product import Product
 from ccodegen.ops.index import plus, times
-from ccodegen.ops.register_tile import RegisterTile
+from ccodegen.ops.register_tile import RegisterTile, evenly
 from ccodegen.support.immutable import immutable
 
 _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
+_PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
+_ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
 _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
 
 
 def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
     work, sizes = product.work, product.shape.batch
+    tile = _with_rows_apart(product, tile)
     shared = _shared_dimension(product)
     if shared is None:
         with work.builder.loops(sizes, "b", LoopKind.PARALLEL) as batch:
@@ -44,6 +49,20 @@ def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
     ):
         batch = (*rest[:shared], number, *rest[shared:])
         _Tiles(product, tile, place, places).write(batch)
+
+
+def _with_rows_apart(product: Product, tile: RegisterTile) -> RegisterTile:
+    """The tile, less high where it reads more rows of the left matrix than a first-level cache keeps
+    of what lies as they do in memory: each of them would be fetched anew for each element."""
+    most = product.work.job.target.machine.cache_bytes // _PAGE + _ROWS_BEYOND
+    if tile.matrix or tile.rows <= most:
+        return tile
+    with product.looked_at() as (batch, row, _, _):
+        panels = Packer(product, tile).left_in_place(batch)
+        panel = panels(linearize(row, product.shape.rows)) if panels else None
+    if panel is None or panel.row_step * tile.left.bytes % _PAGE:
+        return tile
+    return replace(tile, rows=evenly(product.shape.sizes[0], most))
 
 
 def _shared_dimension(product: Product) -> int | None:

@@ -44,6 +44,7 @@ def load(name_or_path: str | Path) -> Target:
         target.machine,
         vector_bytes=width,
         vector_registers=registers,
+        cache_bytes=native.cache_bytes() or target.machine.cache_bytes,
         bf16_pairs=native.multiplies_bf16_pairs(),
         matrix_registers=target.machine.matrix_registers
         or (target.runner.in_process and native.has_matrix_registers()),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import platform
+import re
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _MATRIX_FEATURES = {"amx_tile", "amx_int8", "amx_bf16"}
 _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18  # of Linux on x86-64
 _VECTORS = (("avx512f", 64, 32), ("avx", 32, 16), ("sse2", 16, 16), ("asimd", 16, 32))
@@ -37,6 +39,23 @@ def vector_unit() -> tuple[int, int]:
 def multiplies_bf16_pairs() -> bool:
     """Whether an instruction adds products of pairs of bf16 to vectors as wide as the widest."""
     return "avx512_bf16" in features()
+
+
+@functools.cache
+def cache_bytes() -> int:
+    """Of the first-level data cache, as Linux tells; 0 where it does not."""
+    for cache in sorted(CACHES.glob("index*")):
+        level, kind, size = (_said(cache / name) for name in ("level", "type", "size"))
+        if level == "1" and kind in ("Data", "Unified") and re.fullmatch(r"[0-9]+K", size):
+            return int(size[:-1]) << 10
+    return 0
+
+
+def _said(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""
 
 
 @functools.cache
