@@ -120,6 +120,14 @@ CCG_INLINE void ccg_prefetch(uintptr_t address, size_t bytes)
 #define CCG_PREFETCH(array, first, count)
 #endif
 
+/* Likewise, for a loop that does more with an element than to add it up. A processor that fetches
+   ahead of such a loop by itself (CCG_FETCHES_AHEAD) is held up by being asked. */
+#if defined(CCG_FETCHES_AHEAD)
+#define CCG_PREFETCH_SLOWLY(array, first, count)
+#else
+#define CCG_PREFETCH_SLOWLY(array, first, count) CCG_PREFETCH(array, first, count)
+#endif
+
 #define CCG_PASTE_(a, b) a##b
 #define CCG_PASTE(a, b) CCG_PASTE_(a, b)
 

@@ -29,8 +29,8 @@ _SUM_BYTES = 4  # of narrow elements
 _WIDTHS = (64, 32, 16)  # bytes of a vector register
 # With the operands these fill 32 registers; more sums than that would live in memory.
 _MOST_ACCUMULATORS = 28
-# Bytes ahead of which the right matrix is asked for: the first tile of a panel reads it from afar. For
-# fewer rows it is read as fast as it comes, and to ask takes time from that.
+# Bytes ahead of which the right matrix is asked for: the first tile of a panel reads it from afar.
+# For fewer rows it is read as fast as it comes, and to ask takes time from that.
 _AHEAD = 1 << 13
 _LEAST_ROWS_TO_ASK_FOR = 6
 

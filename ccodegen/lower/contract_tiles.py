@@ -52,8 +52,8 @@ def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
 
 
 def _with_rows_apart(product: Product, tile: RegisterTile) -> RegisterTile:
-    """The tile, less high where it reads more rows of the left matrix than a first-level cache keeps
-    of what lies as they do in memory: each of them would be fetched anew for each element."""
+    """The tile, less high where it reads more rows of the left matrix than a first-level cache
+    keeps of what lies so far apart: each would be fetched anew for each element."""
     most = product.work.job.target.machine.cache_bytes // _PAGE + _ROWS_BEYOND
     if tile.matrix or tile.rows <= most:
         return tile

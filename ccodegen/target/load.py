@@ -49,7 +49,8 @@ def load(name_or_path: str | Path) -> Target:
         matrix_registers=target.machine.matrix_registers
         or (target.runner.in_process and native.has_matrix_registers()),
     )
-    return dataclasses.replace(target, machine=machine)
+    ahead = (("CCG_FETCHES_AHEAD", "1"),) if native.fetches_ahead() else ()
+    return dataclasses.replace(target, machine=machine, macros=(*ahead, *target.macros))
 
 
 def _find(name: str) -> Path:

@@ -142,3 +142,14 @@ def test_panels_that_are_read_several_at_a_time(
     for module in module_of(text), with_weights(text):
         built = check(module, target=replace(target, machine=machine))
         assert functions(built)[-1].startswith("ccg_tile_")
+
+
+@pytest.mark.parametrize(
+    ("depth", "cache", "rows"), [(1024, 1 << 15, 10), (1024, 3 << 14, 14), (1000, 1 << 15, 14)]
+)
+def test_rows_that_lie_on_the_same_places_of_a_cache(depth: int, cache: int, rows: int) -> None:
+    """Of 4 KB each, where they are read in place."""
+    target = plain_target()
+    machine = replace(target.machine, vector_registers=32, cache_bytes=cache)
+    built = check(module_of(dense(70, depth, 8, "kn")), target=replace(target, machine=machine))
+    assert functions(built) == [f"ccg_tile_f32_{rows}x8"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ccodegen.support.errors import InputError
-from ccodegen.target import load, names
+from ccodegen.target import load, names, native
 
 MINIMAL = 'description = "d"\n[compiler]\ncommands = ["cc"]\n'
 
@@ -88,3 +88,40 @@ def test_unknown_name_suggests() -> None:
         load("arm46")
     with pytest.raises(InputError, match="cannot read target"):
         load("/nowhere/x.toml")
+
+
+@pytest.mark.parametrize(
+    ("size", "found"), [("32K", 1 << 15), ("48K", 3 << 14), ("1M", 0), ("", 0), (None, 0)]
+)
+def test_first_level_cache(
+    size: str | None, found: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "CACHES", tmp_path)
+    for number, kind in enumerate(("Instruction", "Data")):
+        folder = tmp_path / f"index{number}"
+        folder.mkdir()
+        (folder / "level").write_text("1\n")
+        (folder / "type").write_text(f"{kind}\n")
+        if size is not None:
+            (folder / "size").write_text(f"{size}\n" if kind == "Data" else "64K\n")
+    native.cache_bytes.cache_clear()
+    assert native.cache_bytes() == found
+    native.cache_bytes.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "ahead"),
+    [
+        ("processor : 0\nvendor_id : AuthenticAMD\ncpu family : 25\n\nprocessor : 1\n", True),
+        ("processor : 0\nvendor_id : AuthenticAMD\ncpu family : 26\n", False),
+        ("processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\n", False),
+        ("", False),
+    ],
+)
+def test_processors_that_fetch_ahead(
+    cpuinfo: str, ahead: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "CPUINFO", tmp_path / "cpuinfo")
+    (tmp_path / "cpuinfo").write_text(cpuinfo)
+    assert native.fetches_ahead() == ahead
+    assert ("CCG_FETCHES_AHEAD" in dict(load("host").macros)) == ahead
