@@ -17,6 +17,8 @@
 
 #if defined(__GNUC__) && !defined(CCG_PLAIN) && (defined(__unix__) || defined(__APPLE__))
 
+#include "ccg_number.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -33,13 +35,13 @@
 #endif
 
 #define CCG_POOL_SHARES 4 /* of a call for each thread */
-#define CCG_POOL_TICKETS 8 /* more than a thread ever has shares */
+#define CCG_POOL_TICKETS 8u /* more than a thread ever has shares */
 
 /* The shares of one thread that nobody has taken: number of the call * CCG_POOL_TICKETS + how many
    are left. On cache lines of its own. */
 typedef struct ccg_pool_queue {
-    size_t ticket;
-    char apart[128 - sizeof(size_t)];
+    uint32_t ticket;
+    char apart[128 - sizeof(uint32_t)];
 } ccg_pool_queue;
 
 typedef struct ccg_pool {
@@ -51,25 +53,17 @@ typedef struct ccg_pool {
     void *context;
     ptrdiff_t count;
     ptrdiff_t shares;
-    size_t call;     /* how many calls have begun */
+    ccg_number call; /* how many calls have begun, modulo 2^32 */
     ptrdiff_t left;  /* shares that are not done */
     ptrdiff_t begun; /* helpers that know their number */
     int processor;   /* that the caller was on when the call began */
     int stop;        /* helpers end instead of taking shares */
-    pthread_mutex_t mutex; /* `call` does not change between a helper's look and its sleep */
-    pthread_cond_t changed;
     pthread_t threads[CCG_POOL_MOST];
     ccg_pool_queue queues[CCG_POOL_MOST]; /* the caller's first */
 } ccg_pool;
 
 /* A pool for so many threads, the caller included. */
-#define CCG_POOL(threads) \
-    {.size = threads, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER}
-
-CCG_INLINE size_t ccg_pool_call(const ccg_pool *pool)
-{
-    return __atomic_load_n(&pool->call, __ATOMIC_ACQUIRE);
-}
+#define CCG_POOL(threads) {.size = threads, .call = CCG_NUMBER}
 
 /* The first share of a thread: the shares of a thread end where those of the next begin. */
 CCG_INLINE ptrdiff_t ccg_pool_first(const ccg_pool *pool, ptrdiff_t thread)
@@ -78,14 +72,15 @@ CCG_INLINE ptrdiff_t ccg_pool_first(const ccg_pool *pool, ptrdiff_t thread)
 }
 
 /* The number of a thread's share of this call, which nobody else gets; -1: there is none left. */
-CCG_INLINE ptrdiff_t ccg_pool_take(ccg_pool *pool, size_t call, ptrdiff_t thread)
+CCG_INLINE ptrdiff_t ccg_pool_take(ccg_pool *pool, uint32_t call, ptrdiff_t thread)
 {
-    size_t *const shared = &pool->queues[thread].ticket;
-    size_t ticket = __atomic_load_n(shared, __ATOMIC_ACQUIRE);
-    while (ticket / CCG_POOL_TICKETS == call && ticket % CCG_POOL_TICKETS != 0) {
+    uint32_t *const shared = &pool->queues[thread].ticket;
+    uint32_t ticket = __atomic_load_n(shared, __ATOMIC_ACQUIRE), left;
+    /* Of another call the difference is a multiple of CCG_POOL_TICKETS more, or less. */
+    while ((left = ticket - call * CCG_POOL_TICKETS) - 1 < CCG_POOL_TICKETS - 1) {
         if (__atomic_compare_exchange_n(
                 shared, &ticket, ticket - 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            return ccg_pool_first(pool, thread) + (ptrdiff_t)(ticket % CCG_POOL_TICKETS) - 1;
+            return ccg_pool_first(pool, thread) + (ptrdiff_t)left - 1;
         }
     }
     return -1;
@@ -99,7 +94,7 @@ CCG_INLINE ptrdiff_t ccg_pool_turn(const ccg_pool *pool, ptrdiff_t share)
 }
 
 /* Does shares of this call until all are taken, those of this thread first. */
-CCG_INLINE void ccg_pool_work(ccg_pool *pool, size_t call, ptrdiff_t thread)
+CCG_INLINE void ccg_pool_work(ccg_pool *pool, uint32_t call, ptrdiff_t thread)
 {
     const ptrdiff_t threads = pool->helpers + 1;
     ptrdiff_t n, share;
@@ -112,20 +107,17 @@ CCG_INLINE void ccg_pool_work(ccg_pool *pool, size_t call, ptrdiff_t thread)
 }
 
 /* Waits until another call than `seen` has begun, and returns its number. */
-CCG_INLINE size_t ccg_pool_next_call(ccg_pool *pool, size_t seen)
+CCG_INLINE uint32_t ccg_pool_next_call(ccg_pool *pool, uint32_t seen)
 {
-    size_t call = ccg_pool_call(pool);
+    uint32_t call = ccg_number_now(&pool->call);
     int look;
     for (look = 0; look < CCG_POOL_WATCH && call == seen; ++look) {
         CCG_PAUSE();
-        call = ccg_pool_call(pool);
+        call = ccg_number_now(&pool->call);
     }
-    if (call == seen) {
-        pthread_mutex_lock(&pool->mutex);
-        while ((call = ccg_pool_call(pool)) == seen) {
-            pthread_cond_wait(&pool->changed, &pool->mutex);
-        }
-        pthread_mutex_unlock(&pool->mutex);
+    while (call == seen) {
+        ccg_number_sleep(&pool->call, seen);
+        call = ccg_number_now(&pool->call);
     }
     return call;
 }
@@ -136,7 +128,7 @@ CCG_INLINE void *ccg_pool_help(void *owner)
     ccg_pool *const pool = owner;
     const ccg_processors own = ccg_own_processors();
     const ptrdiff_t thread = __atomic_add_fetch(&pool->begun, 1, __ATOMIC_RELAXED);
-    size_t call = ccg_pool_next_call(pool, 0);
+    uint32_t call = ccg_pool_next_call(pool, 0);
     while (!__atomic_load_n(&pool->stop, __ATOMIC_RELAXED)) {
         ccg_leave_processor(__atomic_load_n(&pool->processor, __ATOMIC_RELAXED), &own);
         ccg_pool_work(pool, call, thread);
@@ -146,9 +138,9 @@ CCG_INLINE void *ccg_pool_help(void *owner)
 }
 
 /* Begins the next call, of so many shares, and returns its number. */
-CCG_INLINE size_t ccg_pool_begin(ccg_pool *pool, ptrdiff_t shares)
+CCG_INLINE uint32_t ccg_pool_begin(ccg_pool *pool, ptrdiff_t shares)
 {
-    const size_t call = ccg_pool_call(pool) + 1;
+    const uint32_t call = ccg_number_now(&pool->call) + 1;
     ptrdiff_t n;
     pool->shares = shares;
     __atomic_store_n(&pool->processor, ccg_this_processor(), __ATOMIC_RELAXED);
@@ -156,12 +148,9 @@ CCG_INLINE size_t ccg_pool_begin(ccg_pool *pool, ptrdiff_t shares)
     for (n = 0; n <= pool->helpers; ++n) {
         const ptrdiff_t own = ccg_pool_first(pool, n + 1) - ccg_pool_first(pool, n);
         __atomic_store_n(
-            &pool->queues[n].ticket, call * CCG_POOL_TICKETS + (size_t)own, __ATOMIC_RELEASE);
+            &pool->queues[n].ticket, call * CCG_POOL_TICKETS + (uint32_t)own, __ATOMIC_RELEASE);
     }
-    pthread_mutex_lock(&pool->mutex);
-    __atomic_store_n(&pool->call, call, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&pool->changed);
-    pthread_mutex_unlock(&pool->mutex);
+    ccg_number_set(&pool->call, call);
     return call;
 }
 

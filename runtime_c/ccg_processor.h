@@ -5,7 +5,8 @@
    and stays off that processor until it meets the other thread on a different one.
 
    That takes functions which Linux has beside those of POSIX: nothing happens elsewhere, nor where
-   _GNU_SOURCE was not defined before the first header. */
+   _GNU_SOURCE was not defined before the first header. The C library has had two of them in more
+   than one version, and is asked for none (see ccg_number.h). */
 #ifndef CCG_PROCESSOR_H
 #define CCG_PROCESSOR_H
 
@@ -14,6 +15,8 @@
 #if defined(__linux__) && defined(_GNU_SOURCE) && defined(__GNUC__) && !defined(CCG_PLAIN)
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 typedef cpu_set_t ccg_processors;
 
@@ -28,7 +31,7 @@ CCG_INLINE ccg_processors ccg_own_processors(void)
 {
     cpu_set_t own;
     CPU_ZERO(&own);
-    if (sched_getaffinity(0, sizeof own, &own) != 0) {
+    if (syscall(SYS_sched_getaffinity, 0, sizeof own, &own) < 0) {
         CPU_ZERO(&own);
     }
     return own;
@@ -45,7 +48,7 @@ CCG_INLINE void ccg_leave_processor(int processor, const ccg_processors *own)
     others = *own;
     CPU_CLR((size_t)processor, &others);
     if (CPU_COUNT(&others) > 0) {
-        (void)sched_setaffinity(0, sizeof others, &others);
+        (void)syscall(SYS_sched_setaffinity, 0, sizeof others, &others);
     }
 }
 

@@ -77,14 +77,16 @@ def link_flags(
     files.
 
     To read libc takes a linker longer than all else. Python's process has it, and functions of
-    which any version does are found there; threads need newer ones, and users' own who knows what.
+    which any version does are found there, which for threads are all of 64-bit processors; users'
+    own may need who knows what.
     """
     links = "-shared", *target.compiler.link_flags
-    if POOL_HEADER in runtime:
-        return (*links, "-pthread")
+    has_threads = POOL_HEADER in runtime
     elsewhere = sys.platform != "linux" or not _is_gcc(compiler)
-    if elsewhere or added_headers() or any(f.startswith(_WITH_LIBRARIES) for f in flags):
-        return links
+    needs_versions = has_threads and sys.maxsize <= 1 << 32
+    has_libraries = added_headers() or any(f.startswith(_WITH_LIBRARIES) for f in flags)
+    if elsewhere or needs_versions or has_libraries:
+        return (*links, "-pthread") if has_threads else links
     return (*links, "-nostdlib", "-lgcc")
 
 
