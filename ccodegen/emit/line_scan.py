@@ -16,8 +16,9 @@ from ccodegen.loop.operators import spell
 from ccodegen.loop.spelling import c_type
 from ccodegen.support.element_type import HLO_TYPES, ElementType
 from ccodegen.support.immutable import immutable
+from ccodegen.support.pattern import pattern
 
-NAME = re.compile(
+NAME = pattern(
     r"(ccg_scan_(back_)?(add|multiply|maximum|minimum)_([fsu](?:32|64))_(2|4|8|16))\.h"
 )
 _SYMBOLS = {"add": "+", "multiply": "*"}

@@ -8,13 +8,14 @@ Long ones are broken after a comma or around an operator, as far outside of brac
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ccodegen.support.pattern import pattern
+
 INDENT = "    "
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_MARKS = re.compile(r"[ ()\[\]]")
+_STRING = pattern(r'"(?:[^"\\]|\\.)*"')
+_MARKS = pattern(r"[ ()\[\]]")
 _DEPTHS = {"(": 4, ")": -4, "[": 100, "]": -100}
 _LINE = 100
 # What a break before an operator costs: the tighter it binds, the more.

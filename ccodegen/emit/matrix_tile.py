@@ -14,8 +14,9 @@ import re
 from ccodegen.emit.render import render
 from ccodegen.emit.tile import NARROW_TYPES
 from ccodegen.support.immutable import immutable
+from ccodegen.support.pattern import pattern
 
-NAME = re.compile(
+NAME = pattern(
     r"(ccg_matrix_([su]8_[su]8|bf16_bf16)_([1-9]|[12]\d|3[0-2])x(16|32))\.h"
 )
 _ROWS, _ROW_BYTES = 16, 64  # of a register

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable
 
 from ccodegen.support import naming
 from ccodegen.support.errors import InputError
+from ccodegen.support.pattern import pattern
 
 _WORDS = """
 auto break case char const continue default do double else enum extern float for goto if inline
@@ -26,7 +27,7 @@ assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp 
 stdbool stddef stdint stdio stdlib string tgmath time wchar wctype
 """
 _LENGTH = 40  # C99 promises 63 significant characters; a prefix and a number must fit too
-_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,23}")
+_PREFIX = pattern(r"[A-Za-z][A-Za-z0-9_]{0,23}")
 
 
 def identifier(text: str, fallback: str = "x") -> str:

@@ -14,11 +14,12 @@ import re
 from ccodegen.emit.render import render
 from ccodegen.emit.tile import NARROW_TYPES, TYPES
 from ccodegen.support.immutable import immutable
+from ccodegen.support.pattern import pattern
 
 _FLOATS = r"f32|f64"
 _INTEGERS = r"s16_s16|[su]8_[su]8"
 _SIZES = r"_([1-8])x([1-8])"
-NAME = re.compile(
+NAME = pattern(
     rf"(ccg_rows_(?:({_FLOATS}){_SIZES}x(2|4|8|16)|({_INTEGERS}){_SIZES})(_runs)?)\.h"
 )
 _PART = 16  # bytes of lanes that are added up one after the other in the end

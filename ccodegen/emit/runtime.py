@@ -8,9 +8,10 @@ from collections.abc import Iterable
 
 from ccodegen.emit import line_scan, matrix_tile, row_tile, tile, window_tile
 from ccodegen.support.errors import InternalError
+from ccodegen.support.pattern import pattern
 from ccodegen.support.runtime_c import added_header, header_dir
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]+)"', re.MULTILINE)
+_INCLUDE = pattern(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]+)"', re.MULTILINE)
 
 _MADE = {
     tile.NAME: tile.header_text,
@@ -24,8 +25,8 @@ _MADE = {
 @functools.cache
 def header_text(name: str) -> str:
     """The text of a runtime file."""
-    for pattern, text_of in _MADE.items():
-        if match := pattern.fullmatch(name):
+    for expression, text_of in _MADE.items():
+        if match := expression.fullmatch(name):
             return text_of(match)
     added = added_header(name)
     if added is not None:

@@ -16,11 +16,12 @@ import re
 from ccodegen.emit.render import render
 from ccodegen.support.errors import InternalError
 from ccodegen.support.immutable import immutable
+from ccodegen.support.pattern import pattern
 
 _PAIRS = "bf16_bf16"
 _BYTES = ("s8_s8", "s8_u8", "u8_s8", "u8_u8")
 _KINDS = rf"f32|f64|u32|s16_s16|[su]8_[su]8|{_PAIRS}"
-NAME = re.compile(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})(_runs|_noted)?)\.h")
+NAME = pattern(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})(_runs|_noted)?)\.h")
 # C's name and the size in bytes.
 TYPES = {"f32": ("float", 4), "f64": ("double", 8), "u32": ("uint32_t", 4)}
 NARROW_TYPES = {"s8": ("int8_t", 1), "u8": ("uint8_t", 1), "s16": ("int16_t", 2)}

@@ -10,12 +10,13 @@ import functools
 import importlib
 import inspect
 import io
-import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-_WHOLE = re.compile(r"tensor<(\d+x)*(f32|f16|bf16)>")
+from ccodegen.support.pattern import pattern
+
+_WHOLE = pattern(r"tensor<(\d+x)*(f32|f16|bf16)>")
 _SHORT = 1 << 15  # bytes of a proto: as text, it is read before protobuf would be imported
 
 

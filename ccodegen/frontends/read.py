@@ -13,12 +13,13 @@ from ccodegen.hlo.ir import Module
 from ccodegen.hlo.verify import verify
 from ccodegen.support.errors import InputError
 from ccodegen.support.location import Location
+from ccodegen.support.pattern import pattern
 
 _BOM = b"\xef\xbb\xbf"
-_ARTIFACT = re.compile(re.escape(stablehlo.MAGIC) + rb".StableHLO_v", re.DOTALL)
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_ARTIFACT = pattern(re.escape(stablehlo.MAGIC) + rb".StableHLO_v", re.DOTALL)
+_CONTROL = pattern(rb"[\x00-\x08\x0e-\x1f]")
 _BLANK = r"(?:\s|//[^\n]*\n)*"
-_MLIR_START = re.compile(_BLANK + r'(?:(?:builtin\.)?module\b|func\.func\b|"builtin|#|!)')
+_MLIR_START = pattern(_BLANK + r'(?:(?:builtin\.)?module\b|func\.func\b|"builtin|#|!)')
 
 
 def read(source: Any, file: str | None = None) -> Module:

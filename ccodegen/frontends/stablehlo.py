@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +13,14 @@ from ccodegen.hlo.ir import Module
 from ccodegen.passes.settle_entry_layout import with_row_major_interface
 from ccodegen.support.errors import InputError
 from ccodegen.support.location import Location
+from ccodegen.support.pattern import pattern
 
 MAGIC = b"ML\xefR"  # of MLIR bytecode; a portable artifact goes on with StableHLO_v…
 
 _SECONDS = 60.0  # that a conversion may take, and
 _SECONDS_PER_BYTE = 20e-6
-_DIAGNOSTIC = re.compile(r"(?:^|\s)(\S+?):(\d+):(\d+): error: (.*)")
-_STATUS = re.compile(r"^[A-Z_]+: ")  # XLA's error code in front of its message
+_DIAGNOSTIC = pattern(r"(?:^|\s)(\S+?):(\d+):(\d+): error: (.*)")
+_STATUS = pattern(r"^[A-Z_]+: ")  # XLA's error code in front of its message
 
 
 def read(code: str | bytes, file: str = "<stablehlo>") -> Module:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.support.element_type import ElementType
+from ccodegen.support.pattern import pattern
 
 Array = np.ndarray[Any, Any]
 
-_ELEMENT_BITS = re.compile(r"E\((\d+)\)")
+_ELEMENT_BITS = pattern(r"E\((\d+)\)")
 
 
 def major_to_minor(shape: ArrayShape) -> tuple[int, ...]:

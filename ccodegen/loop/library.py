@@ -14,16 +14,17 @@ from ccodegen.loop import line_scan
 from ccodegen.loop.ir import INDEX, Apply, Buffer, CallC, Const, Expr
 from ccodegen.support.c_reference import call_routine, is_routine
 from ccodegen.support.errors import InternalError
+from ccodegen.support.pattern import pattern
 
 Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
 Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 """Of arrays, which it changes in place, and scalars."""
 
-_TILE = re.compile(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_noted)?")
-_MATRIX = re.compile(r"ccg_matrix_[a-z]\w+?_(\d+)x(\d+)")
-_ROWS = re.compile(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
-_WINDOW = re.compile(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
-_NOTE = re.compile(r"ccg_least_bf16|ccg_excess_\w+")
+_TILE = pattern(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_noted)?")
+_MATRIX = pattern(r"ccg_matrix_[a-z]\w+?_(\d+)x(\d+)")
+_ROWS = pattern(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
+_WINDOW = pattern(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
+_NOTE = pattern(r"ccg_least_bf16|ccg_excess_\w+")
 _MATRIX_DEPTH = 32  # elements of bf16 in a row of a matrix register
 _PART = 16  # bytes of lanes that are added up last
 
@@ -42,8 +43,8 @@ def effect_of(call: CallC) -> Effect:
         return functools.partial(_added, _ADDED[function], call.writes)
     if line_scan.is_line_scan(function):
         return functools.partial(line_scan.scan, function)
-    for pattern, effect in _EFFECTS.items():
-        if match := pattern.fullmatch(function):
+    for expression, effect in _EFFECTS.items():
+        if match := expression.fullmatch(function):
             return effect(*(int(size or 1) for size in match.groups()))
     if is_routine(function):
         return functools.partial(call_routine, function)

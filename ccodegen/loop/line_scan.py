@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -10,10 +9,11 @@ import numpy as np
 
 from ccodegen.loop.operators import evaluate
 from ccodegen.support.element_type import from_dtype
+from ccodegen.support.pattern import pattern
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-_NAME = re.compile(r"ccg_scan_(back_)?([a-z]+)_([fsu]\d+)_(\d+)")
+_NAME = pattern(r"ccg_scan_(back_)?([a-z]+)_([fsu]\d+)_(\d+)")
 
 
 def is_line_scan(function: str) -> bool:

@@ -16,16 +16,17 @@ from ccodegen.hlo.text.cursor import STRING, Cursor
 from ccodegen.hlo.text.strings import unescape
 from ccodegen.support.element_type import HLO_TYPES, ElementType
 from ccodegen.support.errors import InputError
+from ccodegen.support.pattern import pattern
 
 Value: TypeAlias = Any
 Config: TypeAlias = dict[str, Value]
 
-_KEY = re.compile(r"[A-Za-z_][\w.$]*", re.ASCII)
-_NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]+|[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)")
-_TYPE = re.compile(r"[a-z][\w]*", re.ASCII)
-_TENSOR = re.compile(r"(?:tensor|vector)<((?:[0-9]+x)*)([a-z]\w*)>", re.ASCII)
-_WORD = re.compile(r"[@#!]?[A-Za-z_][\w.$-]*(?:<[^<>]*>)?", re.ASCII)
-_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
+_KEY = pattern(r"[A-Za-z_][\w.$]*", re.ASCII)
+_NUMBER = pattern(r"-?(?:0x[0-9A-Fa-f]+|[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)")
+_TYPE = pattern(r"[a-z][\w]*", re.ASCII)
+_TENSOR = pattern(r"(?:tensor|vector)<((?:[0-9]+x)*)([a-z]\w*)>", re.ASCII)
+_WORD = pattern(r"[@#!]?[A-Za-z_][\w.$-]*(?:<[^<>]*>)?", re.ASCII)
+_ESCAPE = pattern(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _SIMPLE = {b"n": b"\n", b"t": b"\t"}
 
 

@@ -11,11 +11,12 @@ import re
 from pathlib import Path
 
 from ccodegen.support.immutable import frozen
+from ccodegen.support.pattern import pattern
 
-_TOKEN = re.compile(r"[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.])*|##|\"(?:\\.|[^\"\\])*\"|\s+|.", re.S)
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
-_DEFINED = re.compile(r"defined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
-_DEFINE = re.compile(r"(\w+)(?:\(([^)]*)\))?\s*(.*)", re.S)
+_TOKEN = pattern(r"[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.])*|##|\"(?:\\.|[^\"\\])*\"|\s+|.", re.S)
+_COMMENT = pattern(r"/\*.*?\*/|//[^\n]*", re.S)
+_DEFINED = pattern(r"defined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
+_DEFINE = pattern(r"(\w+)(?:\(([^)]*)\))?\s*(.*)", re.S)
 
 
 @frozen

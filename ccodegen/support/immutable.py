@@ -1,7 +1,8 @@
-"""Objects that never change: data classes whose functions are compiled when they are first called.
+"""Objects that never change: data classes that become such when they are first used.
 
 A class of the standard library's takes a quarter of a millisecond to make, and of the hundreds that
-are imported to compile a program few are ever compared or hashed, and many not even made.
+are imported to compile a program few are ever compared or hashed, and many not even made. So their
+fields are looked at when somebody asks for them, and each function is compiled when it is called.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from reprlib import recursive_repr
+from threading import RLock
 from typing import Any, TypeVar, dataclass_transform
 
 _T = TypeVar("_T")
+_ASKED_FOR = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
+_LOCK = RLock()  # a class becomes one once, its bases before it
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -37,13 +41,29 @@ def immutable(cls: type[_T]) -> type[_T]:
 def _data_class(cls: type[_T], functions: Collection[str], is_frozen: bool) -> type[_T]:
     own = {name for name, value in cls.__dict__.items() if value is not None}
     cls.__doc__ = cls.__doc__ or cls.__name__  # else a signature is made to stand there
-    made = dataclass(init=False, repr=False, eq=False)(cls)
     for name in functions:
         if name not in own:
-            setattr(made, name, _compiled_later(made, name, is_frozen))
+            setattr(cls, name, _compiled_later(cls, name, is_frozen))
     if "__repr__" not in own:
-        made.__repr__ = _text  # type: ignore[method-assign]
-    return made
+        cls.__repr__ = _text  # type: ignore[method-assign]
+    for name in _ASKED_FOR:
+        setattr(cls, name, _Later(cls, name))
+    return cls
+
+
+class _Later:
+    """What a data class has, of a class that has not become one."""
+
+    def __init__(self, cls: Any, name: str) -> None:
+        self._cls, self._name = cls, name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        with _LOCK:
+            if isinstance(vars(self._cls)["__match_args__"], _Later):
+                dataclass(init=False, repr=False, eq=False)(self._cls)
+                names = tuple(f.name for f in fields(self._cls))
+                self._cls.__match_args__ = names  # type: ignore[misc]
+        return getattr(owner, self._name)
 
 
 def _refusing(cls: type[_T]) -> type[_T]:

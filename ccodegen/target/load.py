@@ -12,11 +12,12 @@ from typing import Any, NoReturn, get_type_hints
 
 from ccodegen.support.errors import InputError
 from ccodegen.support.location import Location
+from ccodegen.support.pattern import pattern
 from ccodegen.support.targets import targets_dir
 from ccodegen.target import native
 from ccodegen.target.model import Target, Tile
 
-_MACRO = re.compile(r"CCG_[A-Z0-9_]+")
+_MACRO = pattern(r"CCG_[A-Z0-9_]+")
 _OWN_KEYS = ("inherits", "description", "macros", "tiles")
 
 

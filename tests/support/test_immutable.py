@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 from typing import Any
 
@@ -81,3 +83,19 @@ def test_nothing_is_assigned_to_what_is_frozen(decorate: Decorator) -> None:
     with pytest.raises(FrozenInstanceError):
         del made.x
     assert made.x == 1
+
+
+@pytest.mark.parametrize("decorate", [frozen, frozen_object, immutable])
+def test_many_threads_may_be_the_first_to_use_one(decorate: Decorator) -> None:
+    for _ in range(50):
+        _, named = classes(decorate)
+        barrier = threading.Barrier(8)
+
+        def use(number: int, named: Any = named, barrier: Any = barrier) -> tuple[Any, ...]:
+            barrier.wait()
+            return named(number).x, named.__match_args__, [f.name for f in fields(named)]
+
+        names = ["x", "y", "note", "parts", "name"]
+        with ThreadPoolExecutor(8) as pool:
+            expected = [(n, tuple(names), names) for n in range(8)]
+            assert list(pool.map(use, range(8))) == expected

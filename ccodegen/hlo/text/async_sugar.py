@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from ccodegen.hlo import opdef
@@ -12,8 +11,9 @@ from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef
 from ccodegen.hlo.shape import Shape, TupleShape
 from ccodegen.support.errors import InputError
+from ccodegen.support.pattern import pattern
 
-_SUGAR = re.compile(r"(.+)-(start|update|done)")
+_SUGAR = pattern(r"(.+)-(start|update|done)")
 
 
 def split_opcode(opcode: str) -> tuple[OpDef, OpDef] | None:

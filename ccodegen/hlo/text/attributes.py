@@ -23,20 +23,21 @@ from ccodegen.hlo.text.literals import literal_text, parse_literal
 from ccodegen.hlo.text.shapes import parse_shape
 from ccodegen.hlo.text.strings import parse_string, quoted
 from ccodegen.support.errors import InputError
+from ccodegen.support.pattern import pattern
 
 ReadComputation: TypeAlias = Callable[[], Computation]
 ComputationNames: TypeAlias = Mapping[Computation, str]
 
-_BOOL = re.compile(r"(true|false)\b")
-_FLOAT = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|inf|nan)\b|-?[0-9]+\.")
-_ENUM = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-_INTS = re.compile(r"\{((?:\s|[0-9]{1,20}|[-,])*)\}", re.ASCII)
-_INTS_TEXT = re.compile(r"\s*(?:-?\d+\s*(?:,\s*-?\d+\s*)*,?\s*)?", re.ASCII)
-_WINDOW_FIELD = re.compile(r"([a-z_]+)\s*=\s*([0-9x_-]+)")
+_BOOL = pattern(r"(true|false)\b")
+_FLOAT = pattern(r"[-+]?(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|inf|nan)\b|-?[0-9]+\.")
+_ENUM = pattern(r"[A-Za-z_][\w.-]*", re.ASCII)
+_INTS = pattern(r"\{((?:\s|[0-9]{1,20}|[-,])*)\}", re.ASCII)
+_INTS_TEXT = pattern(r"\s*(?:-?\d+\s*(?:,\s*-?\d+\s*)*,?\s*)?", re.ASCII)
+_WINDOW_FIELD = pattern(r"([a-z_]+)\s*=\s*([0-9x_-]+)")
 _PADDING_PART = r"-?\d{1,19}_-?\d{1,19}(?:_\d{1,19})?"
-_PADDING = re.compile(f"{_PADDING_PART}(?:x{_PADDING_PART})*", re.ASCII)
-_SLICE = re.compile(r"\[\s*(\d{1,19})\s*:\s*(\d{1,19})\s*(?::\s*(\d{1,19})\s*)?\]", re.ASCII)
-_DIM_LABELS = re.compile(r"([bf0-9?]+)_([io0-9?]+)->([bf0-9?]+)")
+_PADDING = pattern(f"{_PADDING_PART}(?:x{_PADDING_PART})*", re.ASCII)
+_SLICE = pattern(r"\[\s*(\d{1,19})\s*:\s*(\d{1,19})\s*(?::\s*(\d{1,19})\s*)?\]", re.ASCII)
+_DIM_LABELS = pattern(r"([bf0-9?]+)_([io0-9?]+)->([bf0-9?]+)")
 
 
 def parse_value(cursor: Cursor, kind: AttrKind, computation: ReadComputation) -> Any:

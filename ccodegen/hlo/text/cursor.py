@@ -16,18 +16,19 @@ from functools import cached_property
 from ccodegen.hlo.limits import MAX_NESTING
 from ccodegen.support.errors import InputError
 from ccodegen.support.location import Location
+from ccodegen.support.pattern import pattern
 
-NAME = re.compile(r"%?([A-Za-z_][\w.-]*)", re.ASCII)
-INTEGER = re.compile(r"-?[0-9]+")
-STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+NAME = pattern(r"%?([A-Za-z_][\w.-]*)", re.ASCII)
+INTEGER = pattern(r"-?[0-9]+")
+STRING = pattern(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
-_BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.ASCII | re.DOTALL)
+_BLANK = pattern(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.ASCII | re.DOTALL)
 _BLANK_START = frozenset(" \n\t\r\f\v/")
-_TOKEN = re.compile(r'%?[\w.-]+|"[^"\n]{0,40}"?|\S', re.ASCII)
-_BLANK_OR_STRING = re.compile(
+_TOKEN = pattern(r'%?[\w.-]+|"[^"\n]{0,40}"?|\S', re.ASCII)
+_BLANK_OR_STRING = pattern(
     r'("(?:[^"\\]|\\.)*")|(?:\s|//[^\n]*|/\*.*?\*/)+', re.ASCII | re.DOTALL
 )
-_STRUCTURE = re.compile(
+_STRUCTURE = pattern(
     r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|[{}()\[\],\n"]', re.ASCII | re.DOTALL
 )
 _CLOSING = {"{": "}", "(": ")", "[": "]"}

@@ -12,8 +12,9 @@ from ccodegen.hlo.text.shapes import parse_shape, same_with_layouts
 from ccodegen.hlo.verify import compatible
 from ccodegen.support.errors import InputError
 from ccodegen.support.immutable import frozen
+from ccodegen.support.pattern import pattern
 
-ATTRIBUTE = re.compile(r"([A-Za-z_][\w-]*)\s*=", re.ASCII)
+ATTRIBUTE = pattern(r"([A-Za-z_][\w-]*)\s*=", re.ASCII)
 MODULE_ATTRIBUTES = (
     "is_scheduled",
     "replica_count",
@@ -28,8 +29,8 @@ MODULE_ATTRIBUTES = (
     "origin_recovery_table",
 )
 
-_START = re.compile(r"HloModule\b")
-_ALIAS_KIND = re.compile(r"(may|must)-alias\b")
+_START = pattern(r"HloModule\b")
+_ALIAS_KIND = pattern(r"(may|must)-alias\b")
 
 
 @frozen

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -21,6 +20,7 @@ from ccodegen.hlo.text.header import ATTRIBUTE
 from ccodegen.hlo.text.literals import parse_literal
 from ccodegen.hlo.text.metadata import parse_metadata
 from ccodegen.hlo.text.shapes import at_shape, parse_shape
+from ccodegen.support.pattern import pattern
 
 ANNOTATIONS = (
     "sharding",
@@ -31,7 +31,7 @@ ANNOTATIONS = (
     "backend_config",
     "debug_attributes",
 )
-_OPCODE = re.compile(r"([a-z][a-z0-9-]*)\s*\(")
+_OPCODE = pattern(r"([a-z][a-z0-9-]*)\s*\(")
 
 
 @dataclass

@@ -16,16 +16,17 @@ from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
 from ccodegen.hlo.text.cursor import Cursor
 from ccodegen.hlo.text.numbers import Array, BadNumber, from_texts, to_texts
 from ccodegen.support.errors import InputError
+from ccodegen.support.pattern import pattern
 
 ELIDED_HINT = (
     "print the module with its large constants, e.g. as_hlo_text(print_large_constants=True), "
     "or --xla_dump_large_constants; or load the proto, which has them always"
 )
-_ELIDED = re.compile(r"\{\s*\.\.\.")
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_NAN_PAYLOAD = re.compile(r"nan\((0x[0-9a-fA-F]+)\)")
-_SCALAR = re.compile(r"-?nan\(0x[0-9a-fA-F]+\)|[\w.+-]+", re.ASCII)
-_COMPLEX = re.compile(rf"\(\s*(?:{_SCALAR.pattern})\s*,\s*(?:{_SCALAR.pattern})\s*\)", re.ASCII)
+_ELIDED = pattern(r"\{\s*\.\.\.")
+_COMMENT = pattern(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_NAN_PAYLOAD = pattern(r"nan\((0x[0-9a-fA-F]+)\)")
+_SCALAR = pattern(r"-?nan\(0x[0-9a-fA-F]+\)|[\w.+-]+", re.ASCII)
+_COMPLEX = pattern(rf"\(\s*(?:{_SCALAR.pattern})\s*,\s*(?:{_SCALAR.pattern})\s*\)", re.ASCII)
 _BRACKETS = b"{}()"
 _TO_BLANKS = bytes.maketrans(_BRACKETS, b" " * len(_BRACKETS))
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b"{}(),"))

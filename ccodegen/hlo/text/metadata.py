@@ -7,9 +7,10 @@ import re
 from ccodegen.hlo.ir import NO_METADATA, Metadata
 from ccodegen.hlo.text.cursor import INTEGER, Cursor
 from ccodegen.hlo.text.strings import parse_string, quoted
+from ccodegen.support.pattern import pattern
 
-_FIELD = re.compile(r"([a-z_]+)\s*=\s*", re.ASCII)
-_WORD = re.compile(r"[^\s{}\",]+")
+_FIELD = pattern(r"([a-z_]+)\s*=\s*", re.ASCII)
+_WORD = pattern(r"[^\s{}\",]+")
 _STRINGS = ("op_type", "op_name", "source_file")
 _INTEGERS = ("source_line", "stack_frame_id")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import TypeVar
 
-_NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_.-]")
+from ccodegen.support.pattern import pattern
+
+_NOT_ALLOWED = pattern(r"[^A-Za-z0-9_.-]")
 
 T = TypeVar("T")
 

@@ -7,7 +7,6 @@ mantissa: `nan(0x1)`; plain `nan` is the quiet NaN.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -15,12 +14,13 @@ import ml_dtypes
 import numpy as np
 
 from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.support.pattern import pattern
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 _PRED = {b"true": True, b"false": False}
-_INTEGER = re.compile(rb"\s*-?[0-9]{1,25}\s*")
-_FLOAT = re.compile(
+_INTEGER = pattern(rb"\s*-?[0-9]{1,25}\s*")
+_FLOAT = pattern(
     rb"\s*(?:[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|-?inf|-?nan(?::0x[0-9a-fA-F]+)?)\s*"
 )
 _PLAIN_FLOATS = frozenset(b"0123456789+-.eE \t\r\n")

@@ -16,11 +16,12 @@ from ccodegen.hlo.text.shapes import parse_shape
 from ccodegen.hlo.text.stack_frames import parse_stack_frames
 from ccodegen.hlo.text.strings import parse_string
 from ccodegen.support.errors import InputError
+from ccodegen.support.pattern import pattern
 
-_ENTRY = re.compile(r"ENTRY\b")
-_ROOT = re.compile(r"ROOT\b")
-_THREAD = re.compile(r",\s*execution_thread\s*=\s*")
-_PARAMETER_NAME = re.compile(r"%?[\w.-]+\s*:", re.ASCII)
+_ENTRY = pattern(r"ENTRY\b")
+_ROOT = pattern(r"ROOT\b")
+_THREAD = pattern(r",\s*execution_thread\s*=\s*")
+_PARAMETER_NAME = pattern(r"%?[\w.-]+\s*:", re.ASCII)
 
 
 def parse(text: str, file: str = "<string>") -> Module:

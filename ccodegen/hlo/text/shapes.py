@@ -19,15 +19,16 @@ from ccodegen.hlo.shape import (
 from ccodegen.hlo.text.cursor import Cursor
 from ccodegen.support.element_type import HLO_TYPES
 from ccodegen.support.errors import InputError
+from ccodegen.support.pattern import pattern
 
 # A brace after a shape opens a layout only if an integer or a colon follows.
-_ARRAY = re.compile(
+_ARRAY = pattern(
     r"([a-z][a-z0-9]*)\s*\[([^\]{}()\"%]*)\](?:\s*\{(?=\s*[\d:])([^{}]*(?:\{[^{}]*\}[^{}]*)*)\})?",
     re.ASCII,
 )
-_DIMENSION = re.compile(r"\s*(?:(<=)?\s*(\d{1,25})|(\?))\s*", re.ASCII)
-_BUFFER = re.compile(r"b\s*\(")
-_SHAPE_START = re.compile(r"\(|b\s*\(|[a-z][a-z0-9]*\s*\[")
+_DIMENSION = pattern(r"\s*(?:(<=)?\s*(\d{1,25})|(\?))\s*", re.ASCII)
+_BUFFER = pattern(r"b\s*\(")
+_SHAPE_START = pattern(r"\(|b\s*\(|[a-z][a-z0-9]*\s*\[")
 
 
 def at_shape(cursor: Cursor) -> bool:

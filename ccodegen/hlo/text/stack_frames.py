@@ -11,16 +11,16 @@ Entries are numbered from 1. The text writes a frame's parent plus one: 1 for "n
 
 from __future__ import annotations
 
-import re
 from dataclasses import astuple, fields
 
 from ccodegen.hlo.stack_frames import FileLocation, StackFrame, StackFrames
 from ccodegen.hlo.text.cursor import Cursor
 from ccodegen.hlo.text.strings import parse_string, quoted
+from ccodegen.support.pattern import pattern
 
-_TITLE = re.compile(r"(FileNames|FunctionNames|FileLocations|StackFrames)\b(?!\s*[({])")
-_ENTRY = re.compile(r"[0-9]+")
-_FIELD = re.compile(r"([a-z_]+)=")
+_TITLE = pattern(r"(FileNames|FunctionNames|FileLocations|StackFrames)\b(?!\s*[({])")
+_ENTRY = pattern(r"[0-9]+")
+_FIELD = pattern(r"([a-z_]+)=")
 
 
 def parse_stack_frames(cursor: Cursor) -> StackFrames | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 
 from ccodegen.hlo.text.cursor import STRING, Cursor
+from ccodegen.support.pattern import pattern
 
-_ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPE = pattern(rb"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SIMPLE = {
     b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v",
 }  # fmt: skip
@@ -17,7 +18,7 @@ _ESCAPED = {
     ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t",
     ord('"'): '\\"', ord("'"): "\\'", ord("\\"): "\\\\",
 }  # fmt: skip
-_PLAIN = re.compile(r"[ !#-&(-\[\]-~]*")
+_PLAIN = pattern(r"[ !#-&(-\[\]-~]*")
 
 
 def parse_string(cursor: Cursor) -> str:

@@ -9,10 +9,11 @@ import re
 from ccodegen.support.errors import InputError
 from ccodegen.support.immutable import immutable
 from ccodegen.support.location import Location
+from ccodegen.support.pattern import pattern
 
 NAME = r"[A-Za-z_][\w.]*(?:-[A-Za-z_][\w.]*)*(?:\#\d+)?"
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     rf"""
     (?P<note>\#\ .*|\#$)
   | (?P<string>"(?:[^"\\]|\\.)*"(?:\#\d+)?)
