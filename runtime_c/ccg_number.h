@@ -1,20 +1,23 @@
 /* A number that threads wait for: they sleep until it changes.
 
-   Under Linux they sleep on the number itself: a program whose threads need no more of the system
-   than has been there always is linked without reading the C library, which takes a linker longer
-   than all else. Elsewhere, and where _GNU_SOURCE was not defined before the first header, they
-   sleep on a condition of POSIX. */
+   Under Linux, for 64 bits, they sleep on the number itself. The C library has had conditions of
+   POSIX in several versions, and a linker that has to tell them apart reads all of the library,
+   which takes it longer than all else. Elsewhere, and where _GNU_SOURCE was not defined before the
+   first header, they do sleep on a condition. */
 #ifndef CCG_NUMBER_H
 #define CCG_NUMBER_H
 
 #include "ccg_base.h"
 
-#if defined(__linux__) && defined(_GNU_SOURCE)
+#if defined(__linux__) && defined(__LP64__) && defined(_GNU_SOURCE)
 
 #include <limits.h>
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE: <linux/futex.h> does not come with every C library. */
+#define CCG_FUTEX_WAIT 128
+#define CCG_FUTEX_WAKE 129
 
 typedef struct ccg_number {
     uint32_t value;
@@ -27,7 +30,7 @@ typedef struct ccg_number {
 CCG_INLINE void ccg_number_sleep(ccg_number *number, uint32_t seen)
 {
     __atomic_add_fetch(&number->asleep, 1, __ATOMIC_SEQ_CST);
-    (void)syscall(SYS_futex, &number->value, FUTEX_WAIT_PRIVATE, seen, NULL);
+    (void)syscall(SYS_futex, &number->value, CCG_FUTEX_WAIT, seen, NULL);
     __atomic_sub_fetch(&number->asleep, 1, __ATOMIC_RELAXED);
 }
 
@@ -37,7 +40,7 @@ CCG_INLINE void ccg_number_set(ccg_number *number, uint32_t value)
     __atomic_store_n(&number->value, value, __ATOMIC_SEQ_CST);
     /* Who is about to sleep and not seen here sees the new value. */
     if (__atomic_load_n(&number->asleep, __ATOMIC_SEQ_CST) != 0) {
-        (void)syscall(SYS_futex, &number->value, FUTEX_WAKE_PRIVATE, INT_MAX);
+        (void)syscall(SYS_futex, &number->value, CCG_FUTEX_WAKE, INT_MAX);
     }
 }
 
