@@ -106,9 +106,8 @@
 #endif
 
 /* Asks for elements of an array that are read soon; they may lie behind its end. Into all caches,
-   though they are read once: past those, Intel's processors fetch at a quarter of the speed.
-   CCG_FETCHES_AHEAD: asking holds this one up, which fetches ahead of readers by itself. */
-#if defined(__GNUC__) && !defined(CCG_PLAIN) && !defined(CCG_FETCHES_AHEAD)
+   though they are read once: past those, Intel's processors fetch at a quarter of the speed. */
+#if defined(__GNUC__) && !defined(CCG_PLAIN)
 #define CCG_PREFETCH(array, first, count) \
     ccg_prefetch((uintptr_t)(array) + (uintptr_t)(first) * sizeof *(array), \
         (count) * sizeof *(array))
@@ -119,6 +118,14 @@ CCG_INLINE void ccg_prefetch(uintptr_t address, size_t bytes)
 }
 #else
 #define CCG_PREFETCH(array, first, count)
+#endif
+
+/* Likewise, for a loop that does more with an element than to add it up. A processor that fetches
+   ahead of such a loop by itself (CCG_FETCHES_AHEAD) is held up by being asked. */
+#if defined(CCG_FETCHES_AHEAD)
+#define CCG_PREFETCH_SLOWLY(array, first, count)
+#else
+#define CCG_PREFETCH_SLOWLY(array, first, count) CCG_PREFETCH(array, first, count)
 #endif
 
 #define CCG_PASTE_(a, b) a##b

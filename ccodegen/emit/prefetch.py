@@ -13,8 +13,8 @@ from collections.abc import Container, Iterator
 
 from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.cost import FAR
-from ccodegen.loop.ir import Buffer, Expr, For, Let, LoopKind, Space
-from ccodegen.loop.parts import loads, variables
+from ccodegen.loop.ir import INDEX, Apply, Buffer, Expr, For, Let, LoopKind, Space
+from ccodegen.loop.parts import loads, parts, variables
 from ccodegen.loop.rebuild import expressions, statements, written_buffers
 from ccodegen.support.immutable import immutable
 
@@ -23,15 +23,18 @@ _DISTANCE_OF_SEVERAL = 1 << 13  # of readers at several places, together
 # Around a loop that reads so many bytes, one that leaps by so many times what is read.
 _MOST_OF_A_TURN = 1 << 15
 _LEAP = 1.75
+_FEW_OPERATIONS = 2  # for each element: a product, and its sum
 
 
 @immutable
 class Prefetch:
-    """So many elements from one on, which may lie behind the end of the buffer."""
+    """So many elements from one on, which may lie behind the end of the buffer. `slowly`: the loop
+    does more with each than to add it up."""
 
     buffer: Buffer
     first: Expr
     count: int
+    slowly: bool
 
 
 def prefetches(loop: For, around: For | None, written: Container[Buffer]) -> Iterator[Prefetch]:
@@ -56,6 +59,8 @@ def prefetches(loop: For, around: For | None, written: Container[Buffer]) -> Ite
             first = place - affine(lanes.var)
             if own.isdisjoint(variables(first.expr)) and not list(loads(first.expr)):
                 readers.append((load.buffer, first))
+    inside = parts(*expressions(lanes.body))
+    operations = sum(isinstance(e, Apply) and e.type is not INDEX for e in inside)
     distance = _DISTANCE if len(readers) < 2 else _DISTANCE_OF_SEVERAL // len(readers)
     for buffer, first in readers:
         count, ahead = first.terms[loop.var], distance // buffer.type.bytes
@@ -64,4 +69,5 @@ def prefetches(loop: For, around: For | None, written: Container[Buffer]) -> Ite
             read = count * loop.extent * len(readers)
             if read * buffer.type.bytes <= _MOST_OF_A_TURN and turn >= read * _LEAP:
                 ahead = turn * math.ceil(ahead / turn)
-        yield Prefetch(buffer, (first + ahead).expr, count)
+        slowly = operations > _FEW_OPERATIONS * len(readers)
+        yield Prefetch(buffer, (first + ahead).expr, count, slowly)

@@ -121,7 +121,8 @@ class StatementPrinter:
     def prefetches(self, loop: For, around: For | None) -> Iterator[str]:
         for found in prefetches(loop, around, self.written):
             first = self.expressions.text(found.first)
-            yield f"CCG_PREFETCH({self.address(found.buffer)}, {first}, {found.count});"
+            macro = "CCG_PREFETCH_SLOWLY" if found.slowly else "CCG_PREFETCH"
+            yield f"{macro}({self.address(found.buffer)}, {first}, {found.count});"
 
     def _reader(self, value: Expr, may_guard: bool = False) -> ExpressionPrinter:
         """What prints a value: what is read on a condition is guarded where loops around it may be

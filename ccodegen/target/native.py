@@ -40,8 +40,8 @@ def vector_unit() -> tuple[int, int]:
 
 
 def fetches_ahead() -> bool:
-    """Whether asking for what is read soon holds a loop up: sums and searches of 64 MB are a sixth
-    to a third faster without on AMD's fourth Zen generation, whose family the third one shares."""
+    """Whether asking for what is read soon holds a loop up that does more than to add it up: found
+    out on AMD's processors of the third and fourth Zen generation."""
     return _processor("vendor_id", "cpu family") == ("AuthenticAMD", "25")
 
 

@@ -10,7 +10,7 @@ import pytest
 import ccodegen
 from ccodegen.emit.prefetch import prefetches
 from ccodegen.loop.affine import Affine, affine
-from ccodegen.loop.builder import Builder, apply, index
+from ccodegen.loop.builder import Builder, apply, compare, index
 from ccodegen.loop.ir import Buffer, Expr, For, LoopKind, Space, Var
 from ccodegen.support.element_type import ElementType
 
@@ -38,6 +38,21 @@ def test_what_is_read_some_pages_ahead() -> None:
     assert found.buffer is FAR
     assert affine(found.first) == Affine({Var("r"): 64}, 3 + 4096)
     assert found.count == 64
+    assert not found.slowly
+
+
+def test_who_compares_what_it_reads_asks_slowly() -> None:
+    builder, best = Builder(), Buffer("best", F32, (64,))
+    with builder.loop(32, "r") as r, builder.loop(64, "l", LoopKind.VECTOR) as lane:
+        value = builder.load(FAR, (Affine({r: 64, lane: 1}).expr,))
+        old = builder.load(best, (lane,))
+        better = apply("select", compare("gt", old, value), old, value)
+        kept = apply("select", compare("eq", old, old), better, old)
+        builder.store(best, (lane,), kept)
+    (loop,) = builder.statements
+    assert isinstance(loop, For)
+    (found,) = prefetches(loop, None, ())
+    assert found.slowly
 
 
 @pytest.mark.parametrize(
