@@ -20,7 +20,6 @@ from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
 from ccodegen.emit.parallel import PartText
 from ccodegen.emit.program import ProgramPrinter, file_name, own_names
-from ccodegen.emit.render import render
 from ccodegen.emit.steps import is_single, repeated_kernels
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.unit import PYTHON, Unit, pool
@@ -32,6 +31,7 @@ from ccodegen.target import Target
 
 LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
 _PREFIX = "jit"
+_ENTRY = "int ccg_call(void *const *table)"
 _LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times what headers take
 _FIRST_UNITS = 2  # of one kernel each, or half of one: compilers have nothing else to do yet
 _LARGE_KERNEL = 150  # lines: a compiler takes that much longer than to begin
@@ -205,7 +205,7 @@ class TablePrinter:
         return Effort.SOME if some else Effort.MOST
 
     def _complete(self, view: _UnitView, worth: Effort) -> None:
-        unit = Unit(f"unit{len(self._units)}.c", render("table.c.j2", view), worth)
+        unit = Unit(f"unit{len(self._units)}.c", _text(view), worth)
         self._units.append(unit)
         self._send(unit)
 
@@ -256,6 +256,20 @@ def _view(
         prototypes=_declarations(*_apart(texts), *texts),
         kernels=tuple("\n".join(text.lines((storage or {}).get(text, ""))) for text in texts),
     )
+
+
+def _text(view: _UnitView) -> str:
+    """The unit as C. No template: to import what renders one takes a process's first program a
+    tenth of its time, and many programs need no other."""
+    head = ["#define CCG_STRICT 1"] if view.strict else []
+    head += [f'#include "{header}"' for header in view.headers]
+    constants = (f"static {c.declaration} = {{\n{c.values}\n}};" for c in view.constants)
+    parts = ["\n".join(head), *constants, *view.prototypes, *view.kernels]
+    if view.shared:
+        parts.append("extern const ccg_threads ccg_shared_threads;")
+    if view.entry:
+        parts += [f"{_ENTRY};", f"{_ENTRY}\n{{\n{view.entry}\n}}"]
+    return "\n\n".join(parts) + "\n"
 
 
 def _apart(texts: Iterable[KernelText]) -> list[PartText]:
