@@ -10,6 +10,7 @@ from ccodegen.loop.block_loops import block_loops
 from ccodegen.loop.cse import share_common
 from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
+from ccodegen.loop.far_rows import read_far_rows
 from ccodegen.loop.fixed_divisors import divide_by_reciprocals
 from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
@@ -72,6 +73,8 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
         body = overlap_tails(body, fresh, machine.vector_bytes)
         body = name_arms(name_conditions(body, fresh), fresh)
         body = pair_turns(body, fresh)
+    if machine.fetches_ahead:
+        body = read_far_rows(body, fresh)
     body = hoist(name_starts(body, fresh))
     if machine.has_vectors:
         body = unroll_rows(body, fresh)

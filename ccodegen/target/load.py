@@ -46,12 +46,12 @@ def load(name_or_path: str | Path) -> Target:
         vector_bytes=width,
         vector_registers=registers,
         cache_bytes=native.cache_bytes() or target.machine.cache_bytes,
+        fetches_ahead=target.machine.fetches_ahead or native.fetches_ahead(),
         bf16_pairs=native.multiplies_bf16_pairs(),
         matrix_registers=target.machine.matrix_registers
         or (target.runner.in_process and native.has_matrix_registers()),
     )
-    ahead = (("CCG_FETCHES_AHEAD", "1"),) if native.fetches_ahead() else ()
-    return dataclasses.replace(target, machine=machine, macros=(*ahead, *target.macros))
+    return dataclasses.replace(target, machine=machine)
 
 
 def _find(name: str) -> Path:

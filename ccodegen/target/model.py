@@ -48,8 +48,10 @@ class Machine:
 
     `vector_bytes`: width of a vector register, the size of a scalar one where there are none; 0:
     that of the machine we run on. `vector_registers`: how many, 0 likewise.
-    `cache_bytes`: of the first-level data cache; that of the machine we run on where `vector_bytes`
-    is. `threads`: that share a call's work, as many as the caller asks for.
+    `cache_bytes`: of the first-level data cache. `fetches_ahead`: the processor goes ahead of what
+    reads memory by itself, best of two readers at a time, and to be asked may hold it up. Both are
+    found out where `vector_bytes` is.
+    `threads`: that share a call's work, as many as the caller asks for.
     `f16`, `f64`: the hardware computes in them. `bf16_pairs`: an instruction adds products of pairs
     of bf16 to f32, that of AVX512_BF16. `matrix_registers`: AMX multiplies matrices of bytes and of
     bf16, and its process has asked the system for them (see runtime_c/ccg_matrix.h). Both are found
@@ -60,6 +62,7 @@ class Machine:
     vector_bytes: int = 16
     vector_registers: int = 16
     cache_bytes: int = 1 << 15
+    fetches_ahead: bool = False
     threads: int = 1
     f16: bool = False
     f64: bool = True
@@ -154,5 +157,6 @@ class Target:
 
     def compile_flags(self, strict: bool) -> tuple[str, ...]:
         """All flags of one translation unit, the macros included."""
-        macros = tuple(f"-D{name}={value}" for name, value in self.macros)
+        ahead = (("CCG_FETCHES_AHEAD", "1"),) if self.machine.fetches_ahead else ()
+        macros = tuple(f"-D{name}={value}" for name, value in (*ahead, *self.macros))
         return (*self.compiler.arguments(strict), *macros)

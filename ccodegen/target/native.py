@@ -40,8 +40,7 @@ def vector_unit() -> tuple[int, int]:
 
 
 def fetches_ahead() -> bool:
-    """Whether asking for what is read soon holds a loop up that does more than to add it up: found
-    out on AMD's processors of the third and fourth Zen generation."""
+    """See `Machine`: so it is on AMD's fourth Zen generation, whose family the third one shares."""
     return _processor("vendor_id", "cpu family") == ("AuthenticAMD", "25")
 
 

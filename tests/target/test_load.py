@@ -124,4 +124,5 @@ def test_processors_that_fetch_ahead(
     monkeypatch.setattr(native, "CPUINFO", tmp_path / "cpuinfo")
     (tmp_path / "cpuinfo").write_text(cpuinfo)
     assert native.fetches_ahead() == ahead
-    assert ("CCG_FETCHES_AHEAD" in dict(load("host").macros)) == ahead
+    assert load("host").machine.fetches_ahead == ahead
+    assert ("-DCCG_FETCHES_AHEAD=1" in load("host").compile_flags(strict=False)) == ahead
