@@ -14,7 +14,7 @@ from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import merged_axes
 from ccodegen.lower.contract_panels import Packer, Panel, ending_inside
-from ccodegen.lower.contract_tiles import right_lies_in_panels
+from ccodegen.lower.contract_tiles import PAGE, right_lies_in_panels
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import position_of, steps_along
 from ccodegen.ops.contraction import Contraction, contraction
@@ -22,7 +22,6 @@ from ccodegen.ops.register_tile import RegisterTile, evenly
 from ccodegen.support.immutable import immutable
 
 _NEAR = 1 << 19  # bytes: what is read anew for each row should lie in a second-level cache
-_PAGE = 4096  # bytes: rows that far apart fall on the same places of a cache
 
 
 @immutable
@@ -91,7 +90,7 @@ def run_tile(product: Product, tile: RegisterTile) -> RunTile | None:
 
 def _collides(found: RunTile) -> bool:
     """Whether rows that are read together share a few places in a first-level cache."""
-    return found.row_step * found.tile.left.bytes % _PAGE == 0
+    return found.row_step * found.tile.left.bytes % PAGE == 0
 
 
 def by_rows(product: Product) -> Product:

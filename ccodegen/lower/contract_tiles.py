@@ -29,7 +29,7 @@ from ccodegen.support.immutable import immutable
 
 _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
-_PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
+PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
 _ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
 _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
 
@@ -54,13 +54,13 @@ def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
 def _with_rows_apart(product: Product, tile: RegisterTile) -> RegisterTile:
     """The tile, less high where it reads more rows of the left matrix than a first-level cache
     keeps of what lies so far apart: each would be fetched anew for each element."""
-    most = product.work.job.target.machine.cache_bytes // _PAGE + _ROWS_BEYOND
+    most = product.work.job.target.machine.cache_bytes // PAGE + _ROWS_BEYOND
     if tile.matrix or tile.rows <= most:
         return tile
     with product.looked_at() as (batch, row, _, _):
         panels = Packer(product, tile).left_in_place(batch)
         panel = panels(linearize(row, product.shape.rows)) if panels else None
-    if panel is None or panel.row_step * tile.left.bytes % _PAGE:
+    if panel is None or panel.row_step * tile.left.bytes % PAGE:
         return tile
     return replace(tile, rows=evenly(product.shape.sizes[0], most))
 
