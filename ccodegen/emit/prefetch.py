@@ -59,8 +59,6 @@ def prefetches(loop: For, around: For | None, written: Container[Buffer]) -> Ite
             first = place - affine(lanes.var)
             if own.isdisjoint(variables(first.expr)) and not list(loads(first.expr)):
                 readers.append((load.buffer, first))
-    inside = parts(*expressions(lanes.body))
-    operations = sum(isinstance(e, Apply) and e.type is not INDEX for e in inside)
     distance = _DISTANCE if len(readers) < 2 else _DISTANCE_OF_SEVERAL // len(readers)
     for buffer, first in readers:
         count, ahead = first.terms[loop.var], distance // buffer.type.bytes
@@ -69,5 +67,11 @@ def prefetches(loop: For, around: For | None, written: Container[Buffer]) -> Ite
             read = count * loop.extent * len(readers)
             if read * buffer.type.bytes <= _MOST_OF_A_TURN and turn >= read * _LEAP:
                 ahead = turn * math.ceil(ahead / turn)
-        slowly = operations > _FEW_OPERATIONS * len(readers)
+        slowly = _operations(lanes) > _FEW_OPERATIONS * len(readers)
         yield Prefetch(buffer, (first + ahead).expr, count, slowly)
+
+
+def _operations(lanes: For) -> int:
+    """On elements, in a turn."""
+    inside = parts(*expressions(lanes.body))
+    return sum(isinstance(e, Apply) and e.type is not INDEX for e in inside)

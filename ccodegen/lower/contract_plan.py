@@ -20,7 +20,11 @@ from ccodegen.lower.contract_loops import (
 )
 from ccodegen.lower.contract_rows import contract_in_rows, row_tile
 from ccodegen.lower.contract_runs import contract_in_runs, run_tile
-from ccodegen.lower.contract_tiles import contract_in_tiles, right_lies_in_panels
+from ccodegen.lower.contract_tiles import (
+    contract_in_tiles,
+    right_lies_in_panels,
+    with_rows_apart,
+)
 from ccodegen.lower.contract_windows import contract_in_windows, window_tile
 from ccodegen.lower.frame import fill_edges, is_framed
 from ccodegen.lower.job import Work
@@ -75,6 +79,7 @@ def _contract_narrow(product: Product) -> bool:
         _tell(product, "in register tiles", "both sides are read where they lie")
         contract_in_runs(product, runs)
     else:
+        tile = with_rows_apart(product, tile)
         _tell(product, f"in register tiles of {tile.rows} × {tile.columns}", "packing pays")
         contract_in_tiles(product, tile)
     return True

@@ -36,7 +36,6 @@ _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what s
 
 def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
     work, sizes = product.work, product.shape.batch
-    tile = _with_rows_apart(product, tile)
     shared = _shared_dimension(product)
     if shared is None:
         with work.builder.loops(sizes, "b", LoopKind.PARALLEL) as batch:
@@ -51,7 +50,7 @@ def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
         _Tiles(product, tile, place, places).write(batch)
 
 
-def _with_rows_apart(product: Product, tile: RegisterTile) -> RegisterTile:
+def with_rows_apart(product: Product, tile: RegisterTile) -> RegisterTile:
     """The tile, less high where it reads more rows of the left matrix than a first-level cache
     keeps of what lies so far apart: each would be fetched anew for each element."""
     most = product.work.job.target.machine.cache_bytes // PAGE + _ROWS_BEYOND

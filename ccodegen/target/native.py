@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import platform
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
@@ -17,18 +18,16 @@ _VECTORS = (("avx512f", 64, 32), ("avx", 32, 16), ("sse2", 16, 16), ("asimd", 16
 @functools.cache
 def features() -> frozenset[str]:
     """The processor's feature names as Linux lists them; empty elsewhere."""
-    said = _processor("flags", "Features")
-    return frozenset(" ".join(said).split())
+    said = processor()
+    return frozenset((said.get("flags") or said.get("Features", "")).split())
 
 
-def _processor(*keys: str) -> tuple[str, ...]:
-    """What Linux says under these keys of the first processor, empty where it does not."""
-    found: dict[str, str] = {}
+@functools.cache
+def processor() -> Mapping[str, str]:
+    """What Linux says of the first processor, by key; nothing elsewhere."""
     first, _, _ = _said(CPUINFO).partition("\n\n")
-    for line in first.splitlines():
-        key, _, value = line.partition(":")
-        found.setdefault(key.strip(), value.strip())
-    return tuple(found.get(key, "") for key in keys)
+    pairs = (line.partition(":") for line in first.splitlines())
+    return {key.strip(): value.strip() for key, _, value in pairs}
 
 
 def vector_unit() -> tuple[int, int]:
@@ -41,7 +40,8 @@ def vector_unit() -> tuple[int, int]:
 
 def fetches_ahead() -> bool:
     """See `Machine`: so it is on AMD's fourth Zen generation, whose family the third one shares."""
-    return _processor("vendor_id", "cpu family") == ("AuthenticAMD", "25")
+    said = processor()
+    return said.get("vendor_id") == "AuthenticAMD" and said.get("cpu family") == "25"
 
 
 def multiplies_bf16_pairs() -> bool:

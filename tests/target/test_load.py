@@ -104,9 +104,7 @@ def test_first_level_cache(
         (folder / "type").write_text(f"{kind}\n")
         if size is not None:
             (folder / "size").write_text(f"{size}\n" if kind == "Data" else "64K\n")
-    native.cache_bytes.cache_clear()
-    assert native.cache_bytes() == found
-    native.cache_bytes.cache_clear()
+    assert native.cache_bytes.__wrapped__() == found
 
 
 @pytest.mark.parametrize(
@@ -123,6 +121,7 @@ def test_processors_that_fetch_ahead(
 ) -> None:
     monkeypatch.setattr(native, "CPUINFO", tmp_path / "cpuinfo")
     (tmp_path / "cpuinfo").write_text(cpuinfo)
+    monkeypatch.setattr(native, "processor", native.processor.__wrapped__)
     assert native.fetches_ahead() == ahead
     assert load("host").machine.fetches_ahead == ahead
     assert ("-DCCG_FETCHES_AHEAD=1" in load("host").compile_flags(strict=False)) == ahead
