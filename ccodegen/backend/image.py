@@ -41,7 +41,7 @@ _MAGIC = b"ccg-program-3\n\0\0"
 _FOOTER = struct.Struct("<16sQQQQQ32s16s")
 _ALL_RUNS = bytes(16)
 _PAGE = 4096
-_LARGE = 1 << 24  # bytes of constants for which a large page is left free, for the library
+_LARGE = 1 << 22  # bytes of constants for which a large page is left free, for the library
 _WORD = 1 << 64
 _CHUNK = 1 << 18
 

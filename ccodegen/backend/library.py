@@ -22,6 +22,7 @@ from ccodegen.backend.toolchain import (
     runtime_files,
 )
 from ccodegen.emit.unit import Unit
+from ccodegen.support.collection import collect_meanwhile
 from ccodegen.target import Target
 
 
@@ -39,7 +40,8 @@ class Library:
         self._flags = target.compile_flags(strict)
         self._own = own_flags(self._compiler)
         self._built_by = build_key(self._compiler, target, strict)
-        self._beside = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1))
+        self._processors = max(1, (os.cpu_count() or 1) - 1)
+        self._beside = ThreadPoolExecutor(self._processors)
         self._runs: dict[Unit, CompilerRun] = {}
         self._results: dict[Unit, Future[None]] = {}
         self._objects: dict[Unit, Path] = {}
@@ -60,6 +62,8 @@ class Library:
         flags = (*self._flags, *self._own, *effort_flags(self._compiler, unit.effort))
         command = object_command(self._compiler, flags, source)
         self._runs[unit] = CompilerRun(command)
+        if sum(not result.done() for result in self._results.values()) < self._processors:
+            self._runs[unit].begin()  # here: another thread waits 5 ms for Python's lock
         self._results[unit] = self._beside.submit(self._runs[unit].finish)
 
     def link(self, units: Sequence[Unit]) -> Path:
@@ -68,21 +72,31 @@ class Library:
         Raises InternalError for units that do not compile, InputError for a compiler that compiles
         nothing, or a header of the user's that may be the reason.
         """
-        needed = [unit for unit in units if unit in self._runs]
+        needed = sorted((u for u in units if u in self._runs), key=_length, reverse=True)
+        for unit in needed:
+            if self._results[unit].cancel():  # not begun: the longest are first from now on
+                self._results[unit] = self._beside.submit(self._runs[unit].finish)
         with blame(self._compiler, self._flags):
-            for unit in sorted(needed, key=_length, reverse=True):
-                if self._results[unit].cancel():  # not begun: this processor is free now
+            for unit in needed:
+                if self._results[unit].cancel():  # this processor is free now
+                    self._runs[unit].begin()
+                    collect_meanwhile()
                     self._runs[unit].finish()
+            collect_meanwhile()
             for unit in needed:
                 if not self._results[unit].cancelled():
                     self._results[unit].result()
-        for unit in needed if self._cache else ():
-            self._keep(unit)
         library = self._place("library.so")
         objects = [str(self._objects[unit]) for unit in units]
         links = link_flags(self._compiler, self._target, self._flags, runtime_files(units))
         command = [*self._compiler.words, *self._flags, *objects, *links, "-o", str(library)]
-        CompilerRun(command).finish()
+        linker = CompilerRun(command)
+        linker.begin()
+        try:
+            for unit in needed if self._cache else ():
+                self._keep(unit)
+        finally:
+            linker.finish()
         return library
 
     def __enter__(self) -> Library:

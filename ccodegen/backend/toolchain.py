@@ -27,7 +27,8 @@ _LITTLE = ("-Og",)  # half the time of -O3
 # A third less than -O3: of what that adds, what finds vectors, where they pay, and what joins
 # products with sums.
 _SOME_OF_GCC = (
-    "-O1", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fexpensive-optimizations"
+    "-O1", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fexpensive-optimizations",
+    "--param", "iv-consider-all-candidates-bound=4",
 )
 # Of gcc: two that take an eighth of its time for no better code, and the assembler starts with it;
 # loops with selects stay without branches, which else no vectors are made of; and so with calls of
@@ -147,15 +148,21 @@ class CompilerRun:
         self._command = command
         self._process: subprocess.Popen[str] | None = None
 
+    def begin(self) -> subprocess.Popen[str]:
+        """Begins it, if that has not been done."""
+        if self._process is None:
+            both = subprocess.STDOUT
+            self._process = subprocess.Popen(
+                self._command, stdout=subprocess.PIPE, stderr=both, text=True, errors="replace"
+            )
+        return self._process
+
     def finish(self) -> None:
-        """Runs it. Raises InternalError with the command and its first lines if it fails;
+        """Waits for its end. Raises InternalError with the command and its first lines if it fails;
         InputError where the header of a user's C function may be the reason."""
-        both = subprocess.STDOUT
-        self._process = subprocess.Popen(
-            self._command, stdout=subprocess.PIPE, stderr=both, text=True, errors="replace"
-        )
-        said, _ = self._process.communicate()
-        if self._process.returncode:
+        process = self.begin()
+        said, _ = process.communicate()
+        if process.returncode:
             raise _failure(self._command, said)
 
     def stop(self) -> None:

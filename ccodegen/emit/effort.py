@@ -6,15 +6,30 @@ import enum
 import math
 from collections.abc import Sequence
 
-from ccodegen.loop.ir import INDEX, Apply, CallC, For, If, Kernel, Let, Note, Space, Stmt, Store
-from ccodegen.loop.parts import parts
+from ccodegen.loop.ir import (
+    INDEX,
+    Apply,
+    CallC,
+    For,
+    If,
+    Kernel,
+    Let,
+    Note,
+    Space,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.loop.parts import loads, parts, variables
 from ccodegen.loop.rebuild import expressions, statements
 
 LONG_KERNEL = 300  # statements, which take a compiler 0.1 s
-_LEAST_STRAIGHT = 30  # statements: of fewer a compiler saves little
+_LEAST_STATEMENTS = 20  # statements: of fewer a compiler saves little
 _CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
-_ARITHMETIC = {"add", "complex", "imag", "multiply", "negate", "real", "subtract"}
+_ARITHMETIC = {
+    "add", "complex", "imag", "maximum", "minimum", "multiply", "negate", "real", "subtract"
+}
 
 
 class Effort(enum.Enum):
@@ -26,11 +41,12 @@ class Effort(enum.Enum):
 
 
 def effort(kernel: Kernel) -> Effort:
-    """Little for a kernel with little work; some for one that is straight and not short, of which
-    the costly ways to optimise make nothing better."""
+    """Little for a kernel with little work; some for one that is not short, and either straight or
+    waiting for memory: the costly ways to optimise make nothing better of these."""
     if work(kernel.body) <= _LITTLE_WORK:
         return Effort.LITTLE
-    some = len(statements(kernel.body)) >= _LEAST_STRAIGHT and _is_straight(kernel.body)
+    is_short = len(statements(kernel.body)) < _LEAST_STATEMENTS
+    some = not is_short and (_is_straight(kernel.body) or _scatters(kernel.body))
     return Effort.SOME if some else Effort.MOST
 
 
@@ -71,3 +87,22 @@ def _is_straight(body: tuple[Stmt, ...]) -> bool:
     return all(
         e.operator in _ARITHMETIC or e.type is INDEX for e in inner if isinstance(e, Apply)
     )
+
+
+def _scatters(body: tuple[Stmt, ...]) -> bool:
+    """Whether an innermost loop stores at places that it loads, as sorts by digits do."""
+    loops = [s for s in statements(body) if isinstance(s, For)]
+    return any(map(_stores_at_loaded_places, (loop.body for loop in loops)))
+
+
+def _stores_at_loaded_places(body: tuple[Stmt, ...]) -> bool:
+    loaded: set[Var] = set()
+    for statement in statements(body):
+        match statement:
+            case For():
+                return False
+            case Let(var, value) if loads(value) or loaded.intersection(variables(value)):
+                loaded.add(var)
+            case Store(_, indices) if loads(*indices) or loaded.intersection(variables(*indices)):
+                return True
+    return False

@@ -3,8 +3,9 @@ program asks for no hooks, one that Python calls (see runtime_c/ccg_python.h).
 
 The table has the arguments in order, then the large constants, then the arena, then the hooks (a
 `const ccg_io *`), where the program asks for any. Kernels are spread over translation units, which
-compile side by side, and while later kernels are made; those with little work stand apart, because
-they need no optimising, but for those that loops call. So do the threads and what Python calls.
+compile side by side, and while later kernels are made; by how much optimising they are worth, as
+far as there are enough of them. Those with little work stand apart, because they need none, but for
+those that loops call. So do the threads and what Python calls.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ccodegen.emit import hooks
+from ccodegen.emit import hooks, parallel
 from ccodegen.emit.constants import ConstantText
 from ccodegen.emit.effort import Effort, effort, is_long
 from ccodegen.emit.kernel import Apart, KernelText, print_kernel
@@ -32,13 +33,15 @@ from ccodegen.target import Target
 LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
 _PREFIX = "jit"
 _ENTRY = "int ccg_call(void *const *table)"
-_LEAST_LINES = 200  # of a unit: a compiler takes 0.1 s for them, five times what headers take
-_FIRST_UNITS = 2  # of one kernel each, or half of one: compilers have nothing else to do yet
+_LEAST_LINES = 150  # of a unit: a compiler takes 0.1 s for them, five times what headers take
+_FIRST_UNITS = 2  # compilers have nothing else to do yet
 _LARGE_KERNEL = 150  # lines: a compiler takes that much longer than to begin
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
 _CALLED_LINES = 40  # of the runtime, that a kernel calls; a few of these headers
-_SHORT_HEADERS = {"ccg_base.h", "ccg_index.h"} | {f"ccg_integer_{n}.h" for n in (8, 16, 32, 64)}
-_FEW_LINES = 30  # take less time, even optimised, than a compiler takes to begin
+_SHORT_HEADERS = {"ccg_base.h", "ccg_index.h", "ccg_threads.h"} | {
+    f"ccg_integer_{n}.h" for n in (8, 16, 32, 64)
+}
+_FEW_LINES = 40  # take less time, even optimised, than a compiler takes to begin
 
 
 @immutable
@@ -91,7 +94,8 @@ class TablePrinter:
         self._texts: dict[Kernel, KernelText] = {}
         self._efforts: dict[str, Effort] = {}  # by the kernel's name
         self._little: list[Kernel] = []
-        self._hot: list[KernelText] = []  # in no unit yet
+        # Kernels in no unit yet, by what they are worth.
+        self._hot: dict[Effort, list[KernelText]] = {Effort.SOME: [], Effort.MOST: []}
         self._units: list[Unit] = []
         self._lines = 0  # in these units
 
@@ -167,23 +171,41 @@ class TablePrinter:
         often = [self._texts[kernel] for kernel in self._little if kernel in repeated]
         rest = [self._texts[kernel] for kernel in self._little if kernel not in repeated]
         joined = rest if sum(len(text.body) for text in rest) <= _FEW_LINES else []
-        if often or (self._hot and joined == rest):
-            for group in self._packed(often):
-                self._add_hot(*group)
+        for group in self._packed(often):
+            self._add_hot(*group)
+        hot = self._last_hot()
+        if often or (hot and joined == rest):
             others = [] if joined else self._packed(rest)
-            last = ([*self._hot, *joined], self._effort(self._hot))
+            last = ([*hot, *joined], self._effort(hot))
             return [last, *((group, Effort.LITTLE) for group in others)]
         groups = [(group, Effort.LITTLE) for group in self._packed(rest)]
-        last = (self._hot, self._effort(self._hot))
-        return [*groups, last] if self._hot or not groups else groups
+        return [*groups, (hot, self._effort(hot))] if hot or not groups else groups
 
     def _add_hot(self, *texts: KernelText) -> None:
-        most = self._most if len(self._units) >= _FIRST_UNITS else 0
-        if self._hot and _lines([*self._hot, *texts]) > most:
-            self._complete(_view(self._hot, self._strict), self._effort(self._hot))
-            self._lines += _lines(self._hot)
-            self._hot = []
-        self._hot += texts
+        """Kernels of one worth; the first units are complete as soon as they are worth a compiler's
+        start, as compilers have nothing else to do."""
+        worth = self._effort(texts)
+        if len(self._units) < _FIRST_UNITS:
+            for other in self._hot:
+                if _lines(self._hot[other]) >= _FEW_LINES:
+                    self._complete_hot(other)
+        if self._hot[worth] and _lines([*self._hot[worth], *texts]) > self._most:
+            self._complete_hot(worth)
+        self._hot[worth] += texts
+
+    def _complete_hot(self, worth: Effort) -> None:
+        texts, self._hot[worth] = self._hot[worth], []
+        if texts:
+            self._complete(_view(texts, self._strict), worth)
+            self._lines += _lines(texts)
+
+    def _last_hot(self) -> list[KernelText]:
+        """The kernels for the unit with the entry; those worth less are another, if not few."""
+        some, most = (self._hot[worth] for worth in (Effort.SOME, Effort.MOST))
+        if most and _lines(some) >= _FEW_LINES:
+            self._complete_hot(Effort.SOME)
+            return most
+        return [*most, *some]
 
     @property
     def _most(self) -> int:
@@ -214,11 +236,12 @@ class TablePrinter:
         little = {self._texts[kernel] for kernel in self._little}
         storage = {t: "static" if t in little else "CCG_APART static" for t in texts}
         view = _view(texts, self._strict, storage)
-        own = [hooks.HEADER] if printer.hooks else []
         called = [text for text in self._texts.values() if text not in texts]
+        own = {parallel.HEADER}.intersection(_headers(called))  # for their prototypes
+        own |= {hooks.HEADER} if printer.hooks else set()
         return replace(
             view,
-            headers=tuple(sorted({*view.headers, *_headers(called), *own})),
+            headers=tuple(sorted({*view.headers, *own})),
             prototypes=_declarations(*_apart(texts), *called),
             constants=tuple(printer.constants.values()),
             entry=_entry(printer, self._threads > 1),

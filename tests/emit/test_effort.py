@@ -25,6 +25,7 @@ from ccodegen.support.element_type import ElementType
 
 F32, PRED = ElementType.F32, ElementType.PRED
 X, Y = (Buffer(name, F32, (4096,), Space.ARGUMENT) for name in "xy")
+PLACES = Buffer("places", INDEX, (4096,), Space.ARGUMENT)
 TURN = Var("i", INDEX)
 ELEMENT = Load(X, (TURN,))
 LOCAL = Buffer("sum", F32, ())
@@ -38,8 +39,22 @@ def kernel(*last: Stmt, lets: int = LONG_KERNEL, turns: int | Var = 4096) -> Ker
     return Kernel("k", (X, Y), (loop,))
 
 
-def test_long_straight_code_is_worth_some() -> None:
-    assert effort(kernel()) is Effort.SOME
+LARGEST = Let(Var("larger", F32), Apply("maximum", (ELEMENT, Const(F32, 0.0)), F32))
+PLACE = Let(Var("place", INDEX), Load(PLACES, (TURN,)))
+
+
+@pytest.mark.parametrize(
+    "worth_some",
+    [
+        kernel(),
+        kernel(LARGEST, lets=20),
+        kernel(If(POSITIVE, (PLACE, Store(Y, (PLACE.var,), ELEMENT))), lets=20),
+        kernel(PLACE, Store(Y, (apply("add", PLACE.var, index(1)),), ELEMENT), LARGEST, lets=20),
+    ],
+    ids=["long", "maximum", "scatter under a condition", "scatter"],
+)
+def test_straight_code_and_code_that_scatters_is_worth_some(worth_some: Kernel) -> None:
+    assert effort(worth_some) is Effort.SOME
 
 
 @pytest.mark.parametrize(

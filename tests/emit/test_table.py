@@ -151,6 +151,22 @@ def test_a_large_first_kernel_is_two_units(
     assert_clean(both, tmp_path, compiler)
 
 
+def test_kernels_worth_less_optimising_are_units_of_their_own() -> None:
+    text = """HloModule m
+    ENTRY e {
+      x = f32[64,64] parameter(0)
+      product = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      y = c64[96,96] parameter(1)
+      spectrum = c64[96,96] fft(y), fft_type=FFT, fft_length={96,96}
+      ROOT r = (f32[64,64], c64[96,96]) tuple(product, spectrum)
+    }"""
+    units = emit_table(build(parse(text), BuildOptions(HOST)).program, HOST).units
+    of_product = [unit.effort for unit in units if "ccg_tile" in unit.text]
+    of_spectrum = [unit.effort for unit in units if re.search(r"spectrum\w*\([^;]*\{", unit.text)]
+    assert of_product == [Effort.MOST]
+    assert set(of_spectrum) == {Effort.SOME}
+
+
 def test_no_kernel_has_the_name_of_a_function_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime_c, "_FUNCTIONS", {"jit_dot"})
     text = "".join(unit.text for unit in emit_table(programs.mlp(), HOST).units)
