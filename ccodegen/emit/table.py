@@ -33,7 +33,7 @@ from ccodegen.target import Target
 LARGE_CONSTANT = 256  # bytes from which a constant is a pointer instead of text
 _PREFIX = "jit"
 _ENTRY = "int ccg_call(void *const *table)"
-_LEAST_LINES = 150  # of a unit: a compiler takes 0.1 s for them, five times what headers take
+_LEAST_LINES = 150  # of a unit: a compiler takes 75 ms for them, four times what headers take
 _FIRST_UNITS = 2  # compilers have nothing else to do yet
 _LARGE_KERNEL = 150  # lines: a compiler takes that much longer than to begin
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
