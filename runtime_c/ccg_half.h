@@ -51,6 +51,17 @@ CCG_INLINE float ccg_nearest_f16(float x)
     return ccg_f32_bits((nearest & 0xffffe000u) | (bits & 0x80000000u));
 }
 
+/* Of an x that is an f16. */
+CCG_INLINE uint16_t ccg_f16_from_exact_f32(float x)
+{
+    uint32_t bits = ccg_bits_f32(x);
+    uint32_t magnitude = bits & 0x7fffffffu;
+    uint32_t half = (magnitude >> 13) - (magnitude < 0x7f800000u ? 112u << 10 : 224u << 10);
+    uint32_t denormal = ccg_bits_f32(ccg_f32_bits(magnitude) + 0.5f) - 0x3f000000u;
+    half = magnitude < 0x38800000u ? denormal : half;
+    return (uint16_t)(half | ((bits >> 16) & 0x8000u));
+}
+
 CCG_INLINE float ccg_f32_from_bf16(uint16_t half)
 {
     return ccg_f32_bits((uint32_t)half << 16);
@@ -62,6 +73,12 @@ CCG_INLINE uint16_t ccg_bf16_from_f32(float x)
     uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
     uint32_t nan = (bits >> 16) | 0x40u;
     return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+}
+
+/* Of an x that is a bf16. */
+CCG_INLINE uint16_t ccg_bf16_from_exact_f32(float x)
+{
+    return (uint16_t)(ccg_bits_f32(x) >> 16);
 }
 
 /* The nearest bf16, as ccg_f32_from_bf16(ccg_bf16_from_f32(x)). */

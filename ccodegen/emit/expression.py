@@ -15,6 +15,7 @@ from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Spa
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
+_HALVES = (ElementType.F16, ElementType.BF16)
 # They give no more digits than they are given: an f32 that need not be rounded.
 _EXACT = {
     *("abs", "clamp", "maximum", "minimum", "negate", "remainder", "sign"),
@@ -93,7 +94,10 @@ class ExpressionPrinter:
             shorter = _as_f32(argument, texts[place]) if widening in template else ""
             if shorter:
                 template, texts[place] = template.replace(widening, f"{{{place}}}"), shorter
-        return template.format(*texts), spelling.strength
+        text = template.format(*texts)
+        if expr.type in _HALVES and expr.operator in _EXACT and is_call(text, _rounding(expr.type)):
+            text = _exact(expr.type) + text.removeprefix(_rounding(expr.type))
+        return text, spelling.strength
 
     def _load(self, buffer: Buffer, indices: Index) -> tuple[str, int]:
         if not is_pair(buffer):
@@ -111,11 +115,19 @@ def _as_f32(expr: Expr, text: str) -> str:
     if isinstance(expr, Const):
         number = literal(ElementType.F32, float(expr.value))
         return f"({number})" if number.startswith("-") else number
-    rounding = f"ccg_{expr.type.text}_from_f32"
-    if expr.type in (ElementType.F16, ElementType.BF16) and is_call(text, rounding):
-        is_exact = isinstance(expr, Apply) and expr.operator in _EXACT
-        return ("" if is_exact else f"ccg_nearest_{expr.type.text}") + text.removeprefix(rounding)
+    if expr.type in _HALVES and is_call(text, _rounding(expr.type)):
+        return f"ccg_nearest_{expr.type.text}" + text.removeprefix(_rounding(expr.type))
+    if expr.type in _HALVES and is_call(text, _exact(expr.type)):
+        return text.removeprefix(_exact(expr.type))
     return ""
+
+
+def _rounding(t: ElementType) -> str:
+    return f"ccg_{t.text}_from_f32"
+
+
+def _exact(t: ElementType) -> str:
+    return f"ccg_{t.text}_from_exact_f32"
 
 
 def is_pair(buffer: Buffer) -> bool:

@@ -7,6 +7,7 @@ import re
 
 from ccodegen.loop import operators
 from ccodegen.loop.ir import Apply, Const, Expr, Var
+from ccodegen.loop.spelling import widened
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
@@ -69,9 +70,18 @@ def _usual(operator: str, types: tuple[ElementType, ...], result: ElementType) -
 
 def _limit(apply: Apply) -> str:
     """For floats that are compared with known numbers, which takes one comparison."""
-    if apply.operator not in _LIMITS or apply.type not in (ElementType.F32, ElementType.F64):
+    if apply.operator not in _LIMITS or not apply.type.is_float:
         return ""
-    least, most = f"ccg_at_least_{apply.type.text}", f"ccg_at_most_{apply.type.text}"
+    computed = ElementType.F64 if apply.type is ElementType.F64 else ElementType.F32
+    template = _limit_of(apply, computed)
+    if not template or apply.type is computed:
+        return template
+    return widened(template, apply.type, len(apply.arguments), narrow_result=True)
+
+
+def _limit_of(apply: Apply, t: ElementType) -> str:
+    """Of arguments of a type that C has."""
+    least, most = f"ccg_at_least_{t.text}", f"ccg_at_most_{t.text}"
     match apply.operator, *map(_is_number, apply.arguments):
         case "maximum", _, True:
             return f"{least}({{0}}, {{1}})"

@@ -9,6 +9,7 @@ import pytest
 from ccodegen.hlo.evaluate import evaluate
 from ccodegen.hlo.text import parse
 from ccodegen.hlo.verify import verify
+from ccodegen.support.element_type import HLO_TYPES as TYPES
 from ccodegen.support.errors import InputError
 from tests.three_ways import check
 
@@ -43,6 +44,21 @@ def test_scalars_choose_and_limit_whole_arrays():
     assert np.array_equal(found, np.clip(a, low, high), equal_nan=True)
     text = "p = pred[] parameter(0)  a = f32[3] parameter(1)  b = f32[3] parameter(2)"
     assert run(f"{text}  ROOT r = select(p, a, b)", np.asarray(True), -a, a)[0] == 4
+
+
+@pytest.mark.parametrize("element", ["f8e5m2", "f8e4m3", "f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("limit", ["0", "-0", "1.5", "-inf"])
+def test_known_limits(element, limit):
+    """Of all numbers of 8 bits, alone and with what rounds or does not round behind it."""
+    a = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e5m2).astype(TYPES[element].dtype)
+    known = f"a = {element}[256] parameter(0)  k = {element}[] constant({limit})"
+    known += f"  l = {element}[256] broadcast(k), dimensions={{}}"
+    for value in ("maximum(a, l)", "maximum(l, a)", "minimum(a, l)", "minimum(l, a)"):
+        check(f"HloModule m\nENTRY e {{ {known}  ROOT r = {value} }}", a)
+        check(f"HloModule m\nENTRY e {{ {known}  m = {value}  ROOT r = add(m, a) }}", a)
+        check(f"HloModule m\nENTRY e {{ {known}  b = {value}  ROOT r = negate(b) }}", a)
+    high = f"h = {element}[] constant(2)"
+    check(f"HloModule m\nENTRY e {{ {known}  {high}  ROOT r = clamp(k, a, h) }}", a)
 
 
 def test_total_order_places_nans_and_zeros():

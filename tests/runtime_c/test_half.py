@@ -59,6 +59,15 @@ def test_the_nearest_is_there_and_back(element: ElementType) -> None:
         np.testing.assert_array_equal(nearest.view(np.uint32), back.view(np.uint32))
 
 
+@pytest.mark.parametrize("element", [ElementType.F16, ElementType.BF16], ids=repr)
+def test_what_is_in_the_type_comes_back_from_f32(element: ElementType) -> None:
+    bits = patterns(element)
+    for flags in (FAST, STRICT):
+        there = call(f"ccg_f32_from_{element.text}", bits, flags=flags)
+        back = call(f"ccg_{element.text}_from_exact_f32", there, flags=flags)
+        assert_same_bits(back, bits, element)
+
+
 @pytest.mark.parametrize("element", NARROW, ids=repr)
 def test_from_f32_rounds_to_nearest_even(element: ElementType) -> None:
     x = floats(element, np.float32)
