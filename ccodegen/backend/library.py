@@ -108,9 +108,9 @@ class Library:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for result in self._results.values():
-            result.cancel()
-        for run in self._runs.values():
+        for unit, run in self._runs.items():
+            if not run.has_begun:  # the others are waited for
+                self._results[unit].cancel()
             run.stop()
         self._beside.shutdown()
 

@@ -148,6 +148,10 @@ class CompilerRun:
         self._command = command
         self._process: subprocess.Popen[str] | None = None
 
+    @property
+    def has_begun(self) -> bool:
+        return self._process is not None
+
     def begin(self) -> subprocess.Popen[str]:
         """Begins it, if that has not been done."""
         if self._process is None:

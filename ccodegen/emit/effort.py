@@ -10,6 +10,7 @@ from ccodegen.loop.ir import (
     INDEX,
     Apply,
     CallC,
+    Expr,
     For,
     If,
     Kernel,
@@ -91,18 +92,22 @@ def _is_straight(body: tuple[Stmt, ...]) -> bool:
 
 def _scatters(body: tuple[Stmt, ...]) -> bool:
     """Whether an innermost loop stores at places that it loads, as sorts by digits do."""
-    loops = [s for s in statements(body) if isinstance(s, For)]
-    return any(map(_stores_at_loaded_places, (loop.body for loop in loops)))
+    loops = (s for s in statements(body) if isinstance(s, For))
+    return any(_stores_at_loaded_places(loop.body) for loop in loops)
 
 
 def _stores_at_loaded_places(body: tuple[Stmt, ...]) -> bool:
     loaded: set[Var] = set()
+
+    def is_loaded(*values: Expr) -> bool:
+        return bool(loads(*values)) or not loaded.isdisjoint(variables(*values))
+
     for statement in statements(body):
         match statement:
             case For():
                 return False
-            case Let(var, value) if loads(value) or loaded.intersection(variables(value)):
+            case Let(var, value) if is_loaded(value):
                 loaded.add(var)
-            case Store(_, indices) if loads(*indices) or loaded.intersection(variables(*indices)):
+            case Store(_, indices) if is_loaded(*indices):
                 return True
     return False

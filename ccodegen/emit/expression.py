@@ -12,16 +12,9 @@ from ccodegen.emit.spelling import POSTFIX, PRIMARY, UNARY, is_call, spell
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Space, Var
+from ccodegen.loop.spelling import HALVES, narrowing
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
-
-_HALVES = (ElementType.F16, ElementType.BF16)
-# They give no more digits than they are given: an f32 that need not be rounded.
-_EXACT = {
-    *("abs", "clamp", "maximum", "minimum", "negate", "remainder", "sign"),
-    *("ceil", "floor", "round-nearest-afz", "round-nearest-even"),
-}
-
 
 # Of two products that are added a compiler rounds either, in a vector one and at a loop's end the
 # other: the bits would depend on where a thread's share ends.
@@ -94,10 +87,7 @@ class ExpressionPrinter:
             shorter = _as_f32(argument, texts[place]) if widening in template else ""
             if shorter:
                 template, texts[place] = template.replace(widening, f"{{{place}}}"), shorter
-        text = template.format(*texts)
-        if expr.type in _HALVES and expr.operator in _EXACT and is_call(text, _rounding(expr.type)):
-            text = _exact(expr.type) + text.removeprefix(_rounding(expr.type))
-        return text, spelling.strength
+        return template.format(*texts), spelling.strength
 
     def _load(self, buffer: Buffer, indices: Index) -> tuple[str, int]:
         if not is_pair(buffer):
@@ -115,19 +105,11 @@ def _as_f32(expr: Expr, text: str) -> str:
     if isinstance(expr, Const):
         number = literal(ElementType.F32, float(expr.value))
         return f"({number})" if number.startswith("-") else number
-    if expr.type in _HALVES and is_call(text, _rounding(expr.type)):
-        return f"ccg_nearest_{expr.type.text}" + text.removeprefix(_rounding(expr.type))
-    if expr.type in _HALVES and is_call(text, _exact(expr.type)):
-        return text.removeprefix(_exact(expr.type))
+    if expr.type in HALVES and is_call(text, rounding := narrowing(expr.type)):
+        return f"ccg_nearest_{expr.type.text}" + text.removeprefix(rounding)
+    if expr.type in HALVES and is_call(text, same := narrowing(expr.type, exact=True)):
+        return text.removeprefix(same)
     return ""
-
-
-def _rounding(t: ElementType) -> str:
-    return f"ccg_{t.text}_from_f32"
-
-
-def _exact(t: ElementType) -> str:
-    return f"ccg_{t.text}_from_exact_f32"
 
 
 def is_pair(buffer: Buffer) -> bool:

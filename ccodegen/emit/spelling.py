@@ -76,7 +76,7 @@ def _limit(apply: Apply) -> str:
     template = _limit_of(apply, computed)
     if not template or apply.type is computed:
         return template
-    return widened(template, apply.type, len(apply.arguments), narrow_result=True)
+    return widened(template, apply.type, len(apply.arguments), narrow_result=True, exact=True)
 
 
 def _limit_of(apply: Apply, t: ElementType) -> str:

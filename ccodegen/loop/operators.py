@@ -125,8 +125,8 @@ def _text(operator: str, types: Sequence[ElementType], result: ElementType) -> s
     if speller is None:
         raise UnsupportedError(f"{operator} of {own.text} has no spelling in C")
     if own.is_float and own.bits < 32 and operator != "select":
-        wide = types.count(own)
-        return widened(speller(ElementType.F32), own, wide, narrow_result=result is own)
+        spelled, wide = speller(ElementType.F32), types.count(own)
+        return widened(spelled, own, wide, result is own, operator in _EXACT)
     return speller(own)
 
 
@@ -194,6 +194,11 @@ _COMPARISONS = (
     ("gt", ">", np.greater),
     ("ge", ">=", np.greater_equal),
 )
+# They give no more digits than they are given.
+_EXACT = {
+    *("abs", "clamp", "maximum", "minimum", "negate", "remainder", "sign"),
+    *("ceil", "floor", "round-nearest-afz", "round-nearest-even"),
+}
 _CONVERSIONS = {"convert": converted, "bitcast-convert": bitcast}
 _CHOICE = template("{0} ? {1} : {2}")
 

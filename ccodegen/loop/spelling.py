@@ -16,6 +16,7 @@ from ccodegen.support.element_type import ElementType, Kind
 Speller: TypeAlias = Callable[[ElementType], str]
 
 F32, F64 = ElementType.F32, ElementType.F64
+HALVES = (ElementType.F16, ElementType.BF16)
 MATH = (
     "acos acosh asin asinh atan2 atanh cbrt cos cosh decay erf exp expm1 log log1p logistic "
     "pow power quotient rsqrt sin sinh tan tanh"
@@ -118,11 +119,19 @@ def bitcast(source: ElementType, target: ElementType) -> str:
     return f"ccg_{target.text}_bits({bits})" if target in (F32, F64) else bits
 
 
-def widened(spelled: str, t: ElementType, arity: int, narrow_result: bool) -> str:
-    """An f32 template over floats that C lacks: each argument is widened, the result rounded."""
+def narrowing(t: ElementType, exact: bool = False) -> str:
+    """The function that gives a float that C lacks for an f32; `exact`: for one that is such."""
+    return f"ccg_{t.text}_from_{'exact_' if exact and t in HALVES else ''}f32"
+
+
+def widened(
+    spelled: str, t: ElementType, arity: int, narrow_result: bool, exact: bool = False
+) -> str:
+    """An f32 template over floats that C lacks: each argument is widened, the result rounded, if it
+    is not `exact`."""
     for i in range(arity):
         spelled = spelled.replace(f"{{{i}}}", f"ccg_f32_from_{t.text}({{{i}}})")
-    return f"ccg_{t.text}_from_f32({spelled})" if narrow_result else spelled
+    return f"{narrowing(t, exact)}({spelled})" if narrow_result else spelled
 
 
 def headers(text: str) -> frozenset[str]:
@@ -156,7 +165,7 @@ def _conversion_header(name: str) -> str:
 def _converted_to_float(source: ElementType, target: ElementType) -> str:
     if not source.is_float:
         plain = f"({c_type(target if target in (F32, F64) else F32)}){{0}}"
-        return plain if target in (F32, F64) else f"ccg_{target.text}_from_f32({plain})"
+        return plain if target in (F32, F64) else f"{narrowing(target)}({plain})"
     wide = source if source in (F32, F64) else F32
     value = "{0}" if source is wide else f"ccg_f32_from_{source.text}({{0}})"
     if target in (F32, F64):

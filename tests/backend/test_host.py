@@ -297,3 +297,6 @@ def test_compilers_are_stopped_where_no_program_comes_of_it() -> None:
         for number in range(8):
             under_way.add(replace(table.PYTHON, name=f"python{number}.c"))
     assert all(result.done() for result in under_way._results.values())
+    begun = [run._process for run in under_way._runs.values() if run.has_begun]
+    assert begun
+    assert all(process is not None and process.returncode is not None for process in begun)

@@ -9,7 +9,7 @@ import pytest
 from ccodegen.hlo.evaluate import evaluate
 from ccodegen.hlo.text import parse
 from ccodegen.hlo.verify import verify
-from ccodegen.support.element_type import HLO_TYPES as TYPES
+from ccodegen.support.element_type import HLO_TYPES
 from ccodegen.support.errors import InputError
 from tests.three_ways import check
 
@@ -50,7 +50,7 @@ def test_scalars_choose_and_limit_whole_arrays():
 @pytest.mark.parametrize("limit", ["0", "-0", "1.5", "-inf"])
 def test_known_limits(element, limit):
     """Of all numbers of 8 bits, alone and with what rounds or does not round behind it."""
-    a = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e5m2).astype(TYPES[element].dtype)
+    a = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e5m2).astype(HLO_TYPES[element].dtype)
     known = f"a = {element}[256] parameter(0)  k = {element}[] constant({limit})"
     known += f"  l = {element}[256] broadcast(k), dimensions={{}}"
     for value in ("maximum(a, l)", "maximum(l, a)", "minimum(a, l)", "minimum(l, a)"):
