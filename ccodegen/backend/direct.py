@@ -1,13 +1,15 @@
 """Programs as functions of CPython's own: see runtime_c/ccg_python.h, which reads what stands here.
 
 A call of such a function takes a tenth of a microsecond and some nanoseconds an array, where it can
-take the arrays as they are. Everything else it leaves to the `HostExecutable`.
+take the arrays as they are. Of other arguments, such as numbers, arrays are made first. Everything
+else it leaves to the `HostExecutable`.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import operator
 import sys
 import weakref
 from collections.abc import Callable
@@ -52,13 +54,32 @@ def direct(executable: HostExecutable) -> Callable[..., Any]:
     if results is None or not _is_supported():
         return executable.__call__
     library = ctypes.PyDLL(str(executable.image.library))
-    state = _state(executable, results)
+    general = _General(executable)
+    state = _state(executable, results, general)
     entry = ctypes.cast(getattr(library, PYTHON_ENTRY), ctypes.c_void_p)
     method = _Method(b"call", entry, _FASTCALL_WITH_KEYWORDS, None)
     state.keep = (*state.keep, method)
     # At exit the library stays: a thread that nobody waits for may be in it.
     weakref.finalize(state, _close, library._handle).atexit = False
-    return _new_function(method, state)
+    function = _new_function(method, state)
+    general.direct = weakref.ref(function)
+    return function
+
+
+class _General:
+    """Takes the calls that do not fit `direct`, the function itself."""
+
+    direct: Callable[[], Callable[..., Any] | None]
+
+    def __init__(self, executable: HostExecutable) -> None:
+        self._executable = executable
+
+    def __call__(self, *values: Any, out: Any = None) -> Any:
+        arrays = self._executable.arguments(values)
+        direct = self.direct()
+        if direct is None or all(map(operator.is_, arrays, values)):
+            return self._executable(*values, out=out)
+        return direct(*arrays, out=out)
 
 
 def _results(signature: Signature) -> dict[int | None, int] | None:
@@ -76,7 +97,9 @@ def _results(signature: Signature) -> dict[int | None, int] | None:
     return {number: place for place, number in enumerate(numbers)}
 
 
-def _state(executable: HostExecutable, results: dict[int | None, int]) -> _State:
+def _state(
+    executable: HostExecutable, results: dict[int | None, int], general: _General
+) -> _State:
     signature, constants = executable.signature, executable.image.constants
     memory = aligned_bytes(signature.arena_size, signature.alignment)
     count = len(signature.arguments)
@@ -85,7 +108,7 @@ def _state(executable: HostExecutable, results: dict[int | None, int]) -> _State
     slots = [_Slot(slot, order, results) for slot in signature.arguments]
     rows = np.array([slot.words for slot in slots], np.intp)
     make = new_array if any(slot.bytes >= LARGE for slot in signature.arguments) else np.empty
-    objects = (np.ndarray, tuple, None, sys.intern("out"), make, executable.__call__)
+    objects = (np.ndarray, tuple, None, sys.intern("out"), make, general)
     words = [*_functions(), *map(id, objects), _address(table), _address(rows), count, len(order)]
     words += [len(results), isinstance(signature.structure, tuple), 0]
     state = np.array(words, np.uintp).view(_State)

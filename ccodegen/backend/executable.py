@@ -69,6 +69,10 @@ class HostExecutable:
         self._transfer.finish(pool)
         return self._results(pool)
 
+    def arguments(self, values: Sequence[Any]) -> list[Array]:
+        """The arrays that a call makes of its arguments, or finds in them. Raises InputError."""
+        return self._transfer.arguments(values)
+
     def _launch_laid_out(self, pool: Sequence[Array]) -> None:
         """A run over copies of those arrays that do not lie in memory as NumPy has them."""
         slots = self.signature.arguments

@@ -24,7 +24,8 @@ class HostTransferManager:
 
     def __init__(self, signature: Signature) -> None:
         self._signature = signature
-        self._count = len(signature.inputs)
+        self._inputs = signature.inputs
+        self._order = {slot.parameter: n for n, slot in enumerate(self._inputs)}
         self._padded = [n for n, s in enumerate(signature.arguments) if padding(s.dtype)]
         self._states = {
             n: np.array(s.initial, s.dtype).reshape(s.shape)
@@ -32,20 +33,27 @@ class HostTransferManager:
             if s.initial
         }
 
+    def arguments(self, values: Sequence[Any]) -> list[Array]:
+        """An array for each argument of a call, in their order: what is one that fits, as it is.
+
+        Raises InputError for what is of the wrong number, type or shape, or cannot be written.
+        """
+        return [_accepted(v, s) for v, s in zip(self._counted(values), self._inputs, strict=True)]
+
     def converted(self, arrays: Sequence[Any], out: Any = None) -> list[Array]:
         """An array for each pointer: arguments copied where they are not dense or share memory with
         what is written; results new, or the caller's of `out`.
 
-        Raises InputError for what is of the wrong number, type or shape, or cannot be written.
+        Raises InputError as `arguments`.
         """
-        inputs = dict(zip(self._signature.inputs, self._counted(arrays), strict=True))
+        inputs = self.arguments(arrays)
         given = None if out is None else self._given(out)
         pool = []
         for number, slot in enumerate(self._signature.arguments):
             if slot.initial:
                 pool.append(self._states[number])
             elif slot.parameter is not None:
-                pool.append(_accepted(inputs[slot], slot))
+                pool.append(inputs[self._order[slot.parameter]])
             elif given is None:
                 pool.append(new_array(slot.shape, slot.dtype))
             else:
@@ -63,10 +71,11 @@ class HostTransferManager:
                 _cut(pool[place])
 
     def _counted(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        if len(arrays) == self._count:
+        count = len(self._inputs)
+        if len(arrays) == count:
             return arrays
-        names = ", ".join(slot.name for slot in self._signature.inputs)
-        expected = f"expected {counted(self._count, 'argument')}{f' ({names})' if names else ''}"
+        names = ", ".join(slot.name for slot in self._inputs)
+        expected = f"expected {counted(count, 'argument')}{f' ({names})' if names else ''}"
         raise InputError(f"{expected}, got {len(arrays)}")
 
     def _given(self, out: Any) -> dict[int | None, Any]:
@@ -115,6 +124,8 @@ def _readable(value: Any, slot: Slot) -> Array:
         value = np.asarray(value, slot.dtype)
     array = np.asarray(value)
     _check(array, slot, slot.name)
+    if array.dtype is slot.dtype and array.flags.c_contiguous and array.flags.aligned:
+        return array
     return np.require(array, slot.dtype, ("C_CONTIGUOUS", "ALIGNED"))
 
 
@@ -149,7 +160,8 @@ def _writable(value: Any, slot: Slot, name: str) -> Array:
 
 
 def _check(array: Array, slot: Slot, name: str) -> None:
-    if array.shape == slot.shape and array.dtype.newbyteorder("=") == slot.dtype:
+    own = array.dtype
+    if array.shape == slot.shape and (own == slot.dtype or own.newbyteorder("=") == slot.dtype):
         return
     raise InputError(f"{name}: expected {slot}, got {_kind(array)}")
 

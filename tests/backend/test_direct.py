@@ -109,6 +109,23 @@ def test_arrays_of_other_forms_are_converted(x: Any) -> None:
     np.testing.assert_array_equal(compiled(ADD)(given, X), X + X)
 
 
+SCALED = """ENTRY e { x = f32[2,3] parameter(0)  s = f32[] parameter(1)
+  b = f32[2,3] broadcast(s), dimensions={}  ROOT m = f32[2,3] multiply(x, b) }"""
+
+
+@pytest.mark.parametrize("s", [2, 2.0, True, np.float32(2), np.float64(2)])
+def test_arrays_are_made_of_numbers(s: Any) -> None:
+    y = np.empty_like(X)
+    assert compiled(SCALED)(X, s, out=y) is y
+    np.testing.assert_array_equal(y, X * np.float32(s))
+    donating = compiled(SCALED, donate=[0])
+    own = X.copy().view(type("Own", (np.ndarray,), {}))
+    assert donating(own, s) is own
+    np.testing.assert_array_equal(own, X * np.float32(s))
+    with pytest.raises(InputError, match="written in place"):
+        donating(X.tolist(), s)
+
+
 def test_arrays_that_overlap() -> None:
     memory = np.arange(9, dtype=np.float32)
     x, shifted, apart = memory[:6].reshape(2, 3), memory[3:].reshape(2, 3), memory.copy()
