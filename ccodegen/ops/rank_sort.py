@@ -5,12 +5,16 @@ All keys are compared with each other, some at a time and without branches.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ccodegen.loop.builder import Builder, apply, compare, const, index, vector_kind
 from ccodegen.loop.ir import INDEX, Buffer, Expr
+from ccodegen.ops.index import plus, quotient, times
 from ccodegen.ops.line_sorter import Key, Read, Write
 from ccodegen.support.element_type import ElementType
 
-_LANES = 4  # keys are compared with so many others at least
+_GROUP = 4  # keys are compared with another one together
+_BLOCK = 16  # keys are compared with another group together, at most
 
 
 class RankSorter:
@@ -20,28 +24,53 @@ class RankSorter:
         self._builder, self._n, self._word, self._key = builder, n, word, key
 
     def sort(self, read: Read, write: Write, kept: int) -> None:
-        b, n, lanes = self._builder, self._n, -(-self._n // _LANES) * _LANES
-        keys = b.local(self._word, (lanes,), "keys")
-        ranks = b.local(self._word, (lanes,), "ranks")
-        with b.loop(lanes, "i", vector_kind(lanes)) as i:
-            b.store(keys, (i,), const(self._word, 0))
-            b.store(ranks, (i,), const(self._word, 0))
+        b, n = self._builder, self._n
+        room = -(-n // _GROUP) * _GROUP
+        keys = b.local(self._word, (room,), "keys")
+        ranks = b.local(self._word, (room,), "ranks")
         with b.loop(n, "i", vector_kind(n)) as i:
             b.store(keys, (i,), self._key([b.let(v, "value") for v in read(i)]))
-        with b.loop(n, "j") as j, b.loop(lanes, "i", vector_kind(lanes)) as i:
-            more = apply("add", b.load(ranks, (i,)), self._is_before(keys, j, i))
-            b.store(ranks, (i,), more)
+        with b.loop(room - n, "i") as i:
+            greatest = const(self._word, 2**self._word.bits - 1)
+            b.store(keys, (plus(i, index(n)),), greatest)
+        whole, rest = divmod(room, _BLOCK)
+        with b.loop(whole, "block") as block:
+            self._rank(keys, ranks, times(block, _BLOCK), _BLOCK)
+        if rest:
+            self._rank(keys, ranks, index(whole * _BLOCK), rest)
         with b.loop(n, "i") as i:
             rank = b.let(apply("convert", b.load(ranks, (i,)), type=INDEX), "rank")
             with b.when(compare("lt", rank, index(kept))):
                 write(rank, read(i))
 
-    def _is_before(self, keys: Buffer, j: Expr, i: Expr) -> Expr:
-        """1 or 0. Of elements with one key the first comes first."""
-        b = self._builder
-        first, second = b.load(keys, (j,)), b.load(keys, (i,))
+    def _rank(self, keys: Buffer, ranks: Buffer, start: Expr, lanes: int) -> None:
+        """Stores the ranks of so many keys from `start` on: of elements with one key the first
+        comes first."""
+        b, after = self._builder, plus(start, index(lanes))
+        with b.loop(lanes, "lane", vector_kind(lanes)) as lane:
+            b.store(ranks, (plus(start, lane),), const(self._word, 0))
+
+        def count(first: Expr, extent: Expr, is_before: Callable[..., Expr]) -> None:
+            """Adds how many of some keys are before each."""
+            groups = quotient(extent, _GROUP)
+            with b.loop(groups, "j") as group, b.loop(lanes, "lane", vector_kind(lanes)) as lane:
+                own = plus(start, lane)
+                total: Expr = b.load(ranks, (own,))
+                for n in range(_GROUP):
+                    j = plus(times(group, _GROUP), index(n))
+                    pair = b.load(keys, (plus(first, j),)), b.load(keys, (own,))
+                    total = apply("add", total, is_before(*pair, j, lane))
+                b.store(ranks, (own,), total)
+
+        count(index(0), start, lambda j, i, *_: self._compare("le", j, i))
+        count(start, index(lanes), self._is_before)
+        rest = apply("subtract", index(keys.size), after)
+        count(after, rest, lambda j, i, *_: self._compare("lt", j, i))
+
+    def _is_before(self, first: Expr, second: Expr, *at: Expr) -> Expr:
+        """1 or 0, for two keys of a block and their places."""
         less, same = self._compare("lt", first, second), self._compare("eq", first, second)
-        places = (apply("convert", place, type=self._word) for place in (j, i))
+        places = (apply("convert", place, type=self._word) for place in at)
         return apply("or", less, apply("and", same, self._compare("lt", *places)))
 
     def _compare(self, direction: str, a: Expr, b: Expr) -> Expr:

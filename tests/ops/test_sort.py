@@ -38,14 +38,15 @@ ENTRY e {{ x = s32[{shape[0]},{shape[1]}] parameter(0)
     assert np.array_equal(found, -np.sort(-x, dimension))
 
 
-def test_sort_is_stable_and_moves_operands_together():
+@pytest.mark.parametrize("n", [15, 16, 17, 29, 33, 48])
+def test_sort_is_stable_and_moves_operands_together(n):
     random = np.random.default_rng(1)
-    keys = random.integers(0, 4, (2, 29)).astype(np.int32)
-    values = random.standard_normal((2, 29)).astype(np.float32)
+    keys = random.choice(np.array([-5, 0, 1, 2**31 - 1], np.int32), (2, n))
+    values = random.standard_normal((2, n)).astype(np.float32)
     text = f"""{BY_KEY}
-ENTRY e {{ k = s32[2,29] parameter(0)
-  v = f32[2,29] parameter(1)
-  ROOT r = (s32[2,29], f32[2,29]) sort(k, v), dimensions={{1}}, to_apply=less }}"""
+ENTRY e {{ k = s32[2,{n}] parameter(0)
+  v = f32[2,{n}] parameter(1)
+  ROOT r = (s32[2,{n}], f32[2,{n}]) sort(k, v), dimensions={{1}}, to_apply=less }}"""
     found = check_lowering(text, keys, values)
     order = np.argsort(keys, 1, kind="stable")
     assert np.array_equal(found[0], np.take_along_axis(keys, order, 1))
