@@ -74,6 +74,8 @@ class _Accesses:
     def _statement(self, statement: Stmt) -> None:
         match statement:
             case For(var, extent, body):
+                if not isinstance(extent, int):
+                    self._find_least(extent)
                 self.ranges[var] = counted(extent, self.ranges)
                 if not isinstance(extent, int):
                     self._loads(extent)
@@ -109,6 +111,13 @@ class _Accesses:
         self.called.update(b for b in call.buffers if b not in blocks)
         self.written.update(call.buffers[n] for n in call.writes)
         self._loads(*call.scalars)
+
+    def _find_least(self, extent: Expr) -> None:
+        """Notes how small the minima in an extent get, wherever the loops around it end."""
+        for term in affine(extent).terms:
+            if isinstance(term, Apply) and term.operator == "minimum":
+                reaches = [self._reach(self.full(a).scaled(-1)) for a in term.arguments]
+                self.ranges[term] = Interval(-max(r.high for r in reaches), EVERYTHING.high)
 
     def _limits(self, extent: Expr) -> list[Affine]:
         """What the extent is not greater than, of terms that are of the loop."""

@@ -57,9 +57,10 @@ class Interval:
 
 Ranges: TypeAlias = Mapping[Expr, int | Interval]
 """What is known of variables: the extent of a loop that counts from zero, or an interval. Of a
-remainder, too, where a condition on it holds."""
+remainder or minimum, too, where more is known than its arguments tell."""
 
 EVERYTHING = Interval()
+_KNOWN = ("remainder", "minimum")
 
 
 class KnownRanges(dict[Expr, int | Interval]):
@@ -104,7 +105,7 @@ def _of_operator(expr: Apply, ranges: Ranges) -> Interval:
     reach = rule(expr.arguments, ranges)
     if expr.type is not INDEX:
         reach = reach.intersection(of_type(expr.type))
-    known = ranges.get(expr) if expr.operator == "remainder" else None
+    known = ranges.get(expr) if expr.operator in _KNOWN else None
     return reach.intersection(known) if isinstance(known, Interval) else reach
 
 

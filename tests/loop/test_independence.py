@@ -128,6 +128,33 @@ def test_last_block_may_end_before_the_others() -> None:
     assert len(claimed) > 100
 
 
+def padded(rows: int, tile: int, groups: int) -> For:
+    """Each turn has some groups of rows, writes those there are of each into memory of its own for
+    one group, and zeros for the others from the end on."""
+    b = Builder()
+    panel = Buffer("panel", F32, (10**6,))
+    total = -(-rows // tile)
+    with b.loop(-(-total // groups), "chunk") as chunk:
+        before = apply("multiply", chunk, index(groups))
+        with b.loop(_least(total, before, groups), "group") as group:
+            first = apply("multiply", apply("add", before, group), index(tile))
+            own = _least(rows, first, tile)
+            start = apply("multiply", chunk, index(tile))
+            with b.loop(own, "row") as row:
+                b.store(panel, (apply("add", start, row),), const(F32, 1.0))
+            with b.loop(apply("subtract", index(tile), own), "rest") as rest:
+                end = apply("add", start, index(tile - 1))
+                b.store(panel, (apply("subtract", end, rest),), const(F32, 0.0))
+    (loop,) = b.statements
+    assert isinstance(loop, For)
+    return loop
+
+
+@pytest.mark.parametrize(("rows", "tile", "groups"), [(4096, 14, 37), (30, 4, 3), (32, 4, 3)])
+def test_what_is_left_over_in_the_last_group(rows: int, tile: int, groups: int) -> None:
+    assert independent(padded(rows, tile, groups))
+
+
 def packing(part: int) -> For:
     """Each turn packs a panel into a part of one buffer, which a tile of 4 x 8 sums reads."""
     b = Builder()
