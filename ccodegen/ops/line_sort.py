@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ccodegen.loop.builder import Builder, apply, compare, const
 from ccodegen.ops.bucket_radix_sort import BucketRadixSorter
-from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write
+from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write, line_memory
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_buckets import takes_buckets
@@ -93,13 +93,14 @@ def sorts_side_by_side(target: Target, lines: Sequence[int], n: int, order: Orde
 def line_sorter(
     scope: NestScope, n: int, types: Sequence[ElementType], order: Order
 ) -> LineSorter:
-    """The cheapest sort of lines of n elements with values of these types."""
+    """The cheapest sort of lines of n elements with values of these types, to be asked for in the
+    loop over the lines."""
     builder = scope.builder
     fits = order.bits <= _MOST_BITS and n <= _MOST_ELEMENTS
     memory_is_scarce = scope.target.memory.ram > 0
     if order.key is None or not fits or memory_is_scarce:
-        return MergeSorter(builder, n, [scope.scratch(t, (2, n)) for t in types], order.less)
-    lines = [scope.scratch(t, (2, room(n))) for t in types]
+        return MergeSorter(builder, n, [line_memory(scope, t, (2, n)) for t in types], order.less)
+    lines = [line_memory(scope, t, (2, room(n))) for t in types]
     merge = MergeSorter(builder, n, lines, order.less)
     radix = best_radix(n, types, order.bits)
     costs = merge_cost(n), rank_cost(n, order.bits), radix_cost(radix, n, types)

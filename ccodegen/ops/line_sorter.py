@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
-from ccodegen.loop.ir import Expr
+from ccodegen.loop.ir import Buffer, Expr
+from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
+
+_MOST_LOCAL = 1 << 14  # bytes of an array on a thread's stack
 
 Values: TypeAlias = Sequence[Expr]  # of one element, one for each operand of the sort
 Key: TypeAlias = Callable[[Values], Expr]  # an unsigned integer
@@ -27,3 +31,14 @@ class LineSorter(Protocol):
 def key_word(bits: int) -> ElementType:
     """The type of keys of so many bits."""
     return ElementType.U32 if bits <= 32 else ElementType.U64
+
+
+def line_memory(
+    scope: NestScope, element_type: ElementType, dimensions: tuple[int, ...]
+) -> Buffer:
+    """Memory for one line at a time, to be asked for in the loop over the lines: of the loop's own
+    where threads may share it, unless that is much."""
+    small = math.prod(dimensions) * element_type.bytes <= _MOST_LOCAL
+    if small and scope.target.machine.threads > 1:
+        return scope.builder.local(element_type, dimensions, "own")
+    return scope.scratch(element_type, dimensions)

@@ -13,7 +13,7 @@ from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Expr, LoopKind
 from ccodegen.ops.index import less, plus
 from ccodegen.ops.line_sort import Order, line_sorter
-from ccodegen.ops.line_sorter import key_word
+from ccodegen.ops.line_sorter import key_word, line_memory
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -52,8 +52,8 @@ class PartialSorter:
         self._builder: Builder = scope.builder
         self._search, k, room = search, search.k, search.room
         self._word = key_word(bits)
-        self._keys, self._places = (scope.scratch(t, (room,)) for t in (self._word, _S32))
-        self._best_keys, self._best = (scope.scratch(t, (k,)) for t in (self._word, _S32))
+        self._keys, self._places = (line_memory(scope, t, (room,)) for t in (self._word, _S32))
+        self._best_keys, self._best = (line_memory(scope, t, (k,)) for t in (self._word, _S32))
         by_key = Order(lambda a, b: less(a[0], b[0]), bits, lambda values: values[0])
         self._sorter = line_sorter(scope, room, (self._word, _S32), by_key)
 

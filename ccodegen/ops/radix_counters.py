@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import INDEX, CallC, Expr, Index, LoopKind
 from ccodegen.ops.index import plus, times
+from ccodegen.ops.line_sorter import line_memory
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
 
@@ -20,10 +23,14 @@ class Counters:
     where the elements of each digit begin. Where there are vectors, several are summed at a time.
     """
 
-    def __init__(self, scope: NestScope, rows: tuple[int, ...], digits: int) -> None:
+    def __init__(
+        self, scope: NestScope, rows: tuple[int, ...], digits: int, of_line: bool = False
+    ) -> None:
+        """`of_line`: no threads share them."""
         self._builder, self.rows, self._width = scope.builder, rows, digits + _APART
-        self._counts = scope.scratch(_U32, (*rows, self._width))
-        self._places = scope.scratch(_U32, (*rows, self._width))
+        memory = partial(line_memory, scope) if of_line else scope.scratch
+        self._counts = memory(_U32, (*rows, self._width))
+        self._places = memory(_U32, (*rows, self._width))
         self._both = self._counts, self._places  # which are not in use while elements are counted
         self._lanes = scope.target.machine.vector_elements(_U32.bytes)
 

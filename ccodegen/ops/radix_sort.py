@@ -102,7 +102,8 @@ class RadixSorter:
         """`rows`: of counters; one for each pass if it is not said."""
         self._builder: Builder = scope.builder
         self._line, self._radix = line, line.radix
-        self._counters = Counters(scope, (rows or line.radix.passes,), line.radix.counters)
+        count = rows or line.radix.passes
+        self._counters = Counters(scope, (count,), line.radix.counters, self.reads_on)
 
     def sort(self, read: Read, write: Write, kept: int) -> None:
         b = self._builder

@@ -13,6 +13,7 @@ from ccodegen.ops.index import plus, quotient, times
 from ccodegen.ops.line_sorter import Key, Read, Write
 from ccodegen.support.element_type import ElementType
 
+_S32 = ElementType.S32
 _GROUP = 4  # keys are compared with another one together
 _BLOCK = 16  # keys are compared with another group together, at most
 
@@ -38,10 +39,12 @@ class RankSorter:
             self._rank(keys, ranks, times(block, _BLOCK), _BLOCK)
         if rest:
             self._rank(keys, ranks, index(whole * _BLOCK), rest)
+        order = b.local(_S32, (n,), "order")
         with b.loop(n, "i") as i:
-            rank = b.let(apply("convert", b.load(ranks, (i,)), type=INDEX), "rank")
-            with b.when(compare("lt", rank, index(kept))):
-                write(rank, read(i))
+            rank = apply("convert", b.load(ranks, (i,)), type=INDEX)
+            b.store(order, (rank,), apply("convert", i, type=_S32))
+        with b.loop(kept, "i") as i:
+            write(i, read(b.let(apply("convert", b.load(order, (i,)), type=INDEX), "place")))
 
     def _rank(self, keys: Buffer, ranks: Buffer, start: Expr, lanes: int) -> None:
         """Stores the ranks of so many keys from `start` on: of elements with one key the first

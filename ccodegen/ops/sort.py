@@ -102,9 +102,8 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
         assert order.key is not None
         NetworkSort(builder, n, types, key_word(order.bits), order.key, read, write).sort(outer)
         return
-    sorter = line_sorter(scope, n, types, order)
     with builder.loops(outer, "line") as line:
-        sorter.sort(partial(read, line), partial(write, line), n)
+        line_sorter(scope, n, types, order).sort(partial(read, line), partial(write, line), n)
 
 
 def _order(scope: NestScope, less: Less, keys: Sequence[Key]) -> Order:

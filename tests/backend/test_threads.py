@@ -93,6 +93,26 @@ PROGRAMS = {
         i = s32[100003] iota(), iota_dimension=0
         ROOT r = (f32[100003], s32[100003]) sort(y, i), dimensions={0}, to_apply=less
     }""",
+    "sort of lines": LESS.format("LT, type=TOTALORDER") + """ENTRY e {
+        x = f32[70,500] parameter(0)
+        i = s32[70,500] iota(), iota_dimension=1
+        ROOT r = (f32[70,500], s32[70,500]) sort(x, i), dimensions={1}, to_apply=less
+    }""",
+    "sort of short lines": LESS.format("LT, type=TOTALORDER") + """ENTRY e {
+        x = f32[900,40] parameter(0)
+        i = s32[900,40] iota(), iota_dimension=1
+        ROOT r = (f32[900,40], s32[900,40]) sort(x, i), dimensions={1}, to_apply=less
+    }""",
+    "largest of lines": """ENTRY e {
+        x = f32[50,1000] parameter(0)
+        ROOT r = (f32[50,5], s32[50,5]) topk(x), k=5, largest=true
+    }""",
+    "convolution with rows left over": """ENTRY e {
+        x = f32[1,9,11,13,16] parameter(0)
+        y = f32[3,3,3,16,32] parameter(1)
+        ROOT r = f32[1,9,11,13,32] convolution(x, y), window={size=3x3x3 pad=1_1x1_1x1_1},
+            dim_labels=b012f_012io->b012f
+    }""",
     "batches": """ENTRY e {
         x = f32[5,70,90] parameter(0)
         y = f32[5,90,64] parameter(1)
