@@ -7,23 +7,28 @@ row-major order: result = scatter(result, source).
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
-from ccodegen.hlo.attributes import Attributes, AttrKind, Window, attr
+from ccodegen.hlo.attributes import Attributes, AttrKind, Window, WindowDimension, attr
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.opdef import OpDef, register
 from ccodegen.hlo.shape import Shape
-from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.builder import apply, const, in_blocks, index
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, call_lifted, call_scalars
 from ccodegen.ops.lowering import NestScope
+from ccodegen.ops.select_lanes import Lanes
 from ccodegen.ops.shape_checks import arrays, check_scalars, require, window_dimensions
 from ccodegen.ops.window import dilated_and_padded, input_index, strided
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import frozen
+
+_MOST_LANES = 64
 
 
 @frozen
@@ -100,13 +105,38 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
     (result,) = scope.results
     with b.loops(result.dimensions, "i", LoopKind.PARALLEL) as at:
         b.store(result, at, b.load(init))
-    with b.loops(source.dimensions, "s") as position:
-        found, chosen = _emit_selection(scope, attributes, position)
-        with b.when(b.load(found)):
-            target = tuple(b.load(c) for c in chosen)
-            arguments = (b.load(result, target), b.load(source, position))
-            (value,) = call_scalars(scope, attributes.scatter, arguments)
-            b.store(result, target, value)
+    window = attributes.window.dimensions
+    outer = len(tuple(takewhile(_is_single, window)))
+    in_lanes = scope.target.machine.has_vectors and outer < len(window) and _is_single(window[-1])
+    *sizes, width = source.dimensions if in_lanes else (*source.dimensions, 1)
+    with (
+        b.loops(sizes[:outer], "s", LoopKind.APART) as first,
+        b.loops(sizes[outer:], "s") as rest,
+    ):
+        emit = partial(_emit_lanes if in_lanes else _emit_one, scope, attributes, (*first, *rest))
+        in_blocks(b, width, min(_MOST_LANES, width), "b", emit)
+
+
+def _is_single(dimension: WindowDimension) -> bool:
+    """Whether windows along the dimension are its elements."""
+    return dimension == WindowDimension()
+
+
+def _emit_lanes(
+    scope: NestScope, attributes: SelectAndScatter, position: Index, first: Expr, count: int
+) -> None:
+    lanes = Lanes(scope, attributes.window.dimensions, position, first, count)
+    lanes.scatter(attributes.scatter, lanes.select(attributes.select))
+
+
+def _emit_one(scope: NestScope, attributes: SelectAndScatter, position: Index, *_: object) -> None:
+    b, source, (result,) = scope.builder, scope.operands[1], scope.results
+    found, chosen = _emit_selection(scope, attributes, position)
+    with b.when(b.load(found)):
+        target = tuple(b.load(c) for c in chosen)
+        arguments = (b.load(result, target), b.load(source, position))
+        (value,) = call_scalars(scope, attributes.scatter, arguments)
+        b.store(result, target, value)
 
 
 def _emit_selection(

@@ -113,6 +113,16 @@ PROGRAMS = {
         ROOT r = f32[1,9,11,13,32] convolution(x, y), window={size=3x3x3 pad=1_1x1_1x1_1},
             dim_labels=b012f_012io->b012f
     }""",
+    "gradient of pooling": ADD + """most { p = f32[] parameter(0)
+        q = f32[] parameter(1)
+        ROOT c = pred[] compare(p, q), direction=GE }
+    ENTRY e {
+        x = f32[9,30,28,20] parameter(0)
+        s = f32[9,15,14,20] parameter(1)
+        zero = f32[] constant(0)
+        ROOT r = f32[9,30,28,20] select-and-scatter(x, s, zero), select=most, scatter=add,
+            window={size=1x2x2x1 stride=1x2x2x1}
+    }""",
     "batches": """ENTRY e {
         x = f32[5,70,90] parameter(0)
         y = f32[5,90,64] parameter(1)

@@ -152,6 +152,27 @@ def test_select_and_scatter_is_the_gradient_of_max_pooling(window, source, args)
     assert np.allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("width", [1, 5, 70])
+@pytest.mark.parametrize(
+    ("window", "positions"),
+    [
+        ("size=1x2x2x1 stride=1x2x2x1", "2,3,3"),
+        ("size=1x3x2x1 stride=1x2x1x1 pad=0_0x1_1x1_0x0_0", "2,3,7"),
+        ("size=2x1x3x1 pad=1_0x0_0x2_2x0_0 rhs_dilate=1x1x2x1", "2,6,7"),
+    ],
+)
+def test_select_and_scatter_of_features(window, positions, width):
+    x = np.random.default_rng(6).integers(-9, 9, (2, 6, 7, width)).astype(np.float32)
+    x[0, 2, 3] = np.nan
+    sources = (*map(int, positions.split(",")), width)
+    s = np.arange(np.prod(sources), dtype=np.float32).reshape(sources)
+    shapes = f"2,6,7,{width}", f"{positions},{width}"
+    text = SELECT_AND_SCATTER.format(*shapes, window)
+    three_ways.check(text, x, s, np.float32(1), strict=True)
+    in_lanes = three_ways.check(text, x, s, np.float32(1), target=load("host"))
+    assert any("best" in str(kernel.body) for kernel in in_lanes.program.kernels)
+
+
 def test_select_and_scatter_takes_the_first_of_equal_elements():
     text = SELECT_AND_SCATTER.format("5", "2", "size=3 stride=2")
     x, s = np.ones(5, np.float32), np.array([2, 4], np.float32)
