@@ -14,7 +14,7 @@ from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.lanes import Lanes
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import operator_name
-from ccodegen.ops.index import times
+from ccodegen.ops.index import plus, times
 from ccodegen.ops.reduce import Reduce
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -77,9 +77,10 @@ class Reduction:
 
 
 def reduce_in_lanes(
-    elements: Elements, reductions: Sequence[Reduction], at: Index, lanes: int
+    elements: Elements, reductions: Sequence[Reduction], at: Index, lanes: int, ways: int
 ) -> Values:
-    """Reduces over the same unit-stride elements, with `lanes` accumulators side by side for each.
+    """Reduces over the same unit-stride elements, with `lanes` accumulators side by side for each,
+    and for so many of the turns around the last reduced dimension by turns, `ways`.
 
     Lane l takes elements l, l + lanes, … of the last reduced dimension; the lanes are joined as a
     tree, then with the init value: a fixed order, the same at each run. The last turn has as many
@@ -87,27 +88,38 @@ def reduce_in_lanes(
     (Fewer would be stored for some lanes, and read for all of them before that has come through.)
     """
     builder, first = elements.builder, reductions[0]
-    accumulators = [_accumulators(builder, r, lanes) for r in reductions]
+    accumulators = [_accumulators(builder, r, ways * lanes) for r in reductions]
     *outer, extent = first.reduced_dimensions
 
     # gcc makes vectors of sums that it has unrolled, and of nothing else.
     kind = vector_kind(lanes) if any(map(is_extremum, reductions)) else LoopKind.VECTOR
 
-    def accumulate(turns: Index, base: Expr, had: int = 0) -> None:
+    def accumulate(way: int, turns: Index, base: Expr, had: int = 0) -> None:
         with builder.loop(lanes, "l", kind) as lane:
             place = first.input_index(at, (*turns, apply("add", base, lane)))
             values = [elements.value(r.inputs[0], place) for r in reductions]
             for r, accumulator, value in zip(reductions, accumulators, values, strict=True):
                 if had and not takes_twice(r):
                     value = _from_lane(builder, lane, had, value, _operator(r))
-                accumulator.take(lane, value)
+                accumulator.take(plus(lane, way * lanes), value)
 
-    left = extent % lanes
-    with builder.loops(outer, "r") as turns:
+    def accumulate_all(way: int, turns: Index) -> None:
+        left = extent % lanes
         with builder.loop(extent // lanes, "r") as turn:
-            accumulate(turns, times(turn, lanes))
+            accumulate(way, turns, times(turn, lanes))
         if left:
-            accumulate(turns, index(extent - lanes), lanes - left)
+            accumulate(way, turns, index(extent - lanes), lanes - left)
+
+    if not outer:
+        accumulate_all(0, ())
+    else:
+        *outer, around = outer
+        with builder.loops(outer, "r") as before:
+            with builder.loop(around // ways, "r") as turn:
+                for way in range(ways):
+                    accumulate_all(way, (*before, plus(times(turn, ways), way)))
+            with builder.loop(around % ways, "r") as turn:
+                accumulate_all(0, (*before, plus(turn, around - around % ways)))
     return tuple(
         builder.let(with_initial(elements, r, accumulator.joined()), r.instruction.name)
         for r, accumulator in zip(reductions, accumulators, strict=True)

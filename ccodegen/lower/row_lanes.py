@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ccodegen.lower.extremum import LEAST_LANES, find_extremum
@@ -9,6 +10,7 @@ from ccodegen.lower.job import Work
 from ccodegen.lower.reduction import Reduction, accumulator_count, has_any_order, is_extremum
 
 _VECTORS_OF_LANES = 4
+_MOST_WAYS = 4
 
 
 def lane_count(work: Work, reduction: Reduction) -> int:
@@ -22,10 +24,25 @@ def lane_count(work: Work, reduction: Reduction) -> int:
     least = 4 if len(reduction.inputs) == 1 else LEAST_LANES
     wanted = LEAST_LANES if is_extremum(reduction) else least
     lanes = max(_VECTORS_OF_LANES * vector_elements, wanted)
-    turns = 1 if is_extremum(reduction) else 2
+    turns = 1 if is_extremum(reduction) or _turns_around(reduction) > 1 else 2
     while lanes > 1 and lanes * turns > reduction.dimensions[-1]:
         lanes //= 2
     return lanes if lanes >= least else 1  # fewer are no gain
+
+
+def lane_ways(work: Work, found: Sequence[Reduction], lanes: int) -> int:
+    """How many turns around the last reduced dimension have lanes of their own, where there are
+    fewer than would pay: else each turn waits for the one before."""
+    vector_elements = work.job.target.machine.vector_elements(found[0].types[0].bytes)
+    most = lanes_together(found, _VECTORS_OF_LANES * vector_elements) // lanes
+    ways = 1
+    while 2 * ways <= min(most, _MOST_WAYS, _turns_around(found[0])):
+        ways *= 2
+    return ways
+
+
+def _turns_around(reduction: Reduction) -> int:
+    return math.prod(reduction.reduced_dimensions[-2:-1])
 
 
 def _any_order(work: Work, reduction: Reduction) -> bool:

@@ -94,5 +94,16 @@ def test_the_end_of_a_row_has_whole_lanes(columns: int, t: str, operators: tuple
     assert len({loop.extent for loop in takers}) == 1
 
 
+@pytest.mark.parametrize("operators", [("add",), ("maximum",), ("add", "multiply")])
+@pytest.mark.parametrize(("around", "columns"), [(1, 8), (3, 8), (6, 9), (9, 16), (7, 5), (8, 3)])
+def test_short_ends_of_rows_have_lanes_by_turns(
+    around: int, columns: int, operators: tuple[str, ...]
+) -> None:
+    x = np.random.default_rng(5).uniform(0.5, 1.5, (3, around, 2, columns)).astype(np.float32)
+    text = program("f32", f"3,{around},2,{columns}", "3,2", "1,3", *operators)
+    check(text, x, target=load("host"))
+    check(text, x, target=load("x86-64"))
+
+
 def takes_a_value(statement: Stmt) -> bool:
     return isinstance(statement, Let) and statement.var.name.startswith("value")
