@@ -30,6 +30,7 @@ from ccodegen.passes.fusion_reads import (
     MOVEMENT,
     elementwise_cone,
     fits_before,
+    interleaves,
     is_along_rows,
     is_far_columns,
     is_free,
@@ -39,6 +40,7 @@ from ccodegen.passes.fusion_reads import (
     joins_coordinates,
     reads_nothing,
     spreads_rows,
+    turns_last,
 )
 from ccodegen.support.decisions import decided
 
@@ -268,6 +270,8 @@ class _Decider:
                     continue
                 if user.op not in _BY_RANGES and not opdef.get(user.op).elementwise:
                     return False
+                if turns_last(user) and interleaves(concatenate):
+                    return False  # parts of parts: each vector would be gathered
                 seen.add(user)
                 pending.append(user)
         return True

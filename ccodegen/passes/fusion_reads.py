@@ -10,7 +10,7 @@ from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.cost import FAR
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.gather import Gather
-from ccodegen.ops.movement import SAME_VALUES, Broadcast, Concatenate, Slice
+from ccodegen.ops.movement import SAME_VALUES, Broadcast, Concatenate, Slice, Transpose
 from ccodegen.passes.constants import uniform
 from ccodegen.passes.fusion_group import Rows, is_written_out, rows_of
 
@@ -68,13 +68,25 @@ def is_scattered(value: Instruction) -> bool:
     return column or any(t.stride > 1 for t in taken)
 
 
+def interleaves(concatenate: Instruction) -> bool:
+    """Whether neighbours are of different operands."""
+    (along,) = attributes_of(concatenate, Concatenate).dimensions
+    return all(o.array_shape.dimensions[along] == 1 for o in concatenate.operands)
+
+
+def turns_last(user: Instruction) -> bool:
+    """Whether it is a transpose whose rows are no rows of the operand."""
+    if not isinstance(user.attributes, Transpose):
+        return False
+    return user.attributes.dimensions[-1] != user.array_shape.rank - 1
+
+
 def joins_coordinates(value: Instruction, user: Instruction) -> bool:
     """Whether a gather reads places whose coordinates are a concatenate's operands, one each."""
     if value.op != "concatenate" or user.op != "gather" or user.operands[1] is not value:
         return False
     (along,) = attributes_of(value, Concatenate).dimensions
-    single = all(o.array_shape.dimensions[along] == 1 for o in value.operands)
-    return single and along == attributes_of(user, Gather).index_vector_dim
+    return interleaves(value) and along == attributes_of(user, Gather).index_vector_dim
 
 
 def spreads_rows(user: Instruction, rows: Rows) -> bool:

@@ -92,8 +92,7 @@ SIMPLIFICATION: Pipeline = (
     # The passes that follow know no dynamic shapes; custom calls that are ops are such by now.
     pad_dynamic,
     expand_batch_norm,
-    # Both leave constants to fold.
-    split_dilated,
+    # Leaves constants to fold.
     split_complex,
     _SIMPLIFY,
     # A dot reads any order as well as another; before loops, so that no transpose is hoisted.
@@ -108,6 +107,9 @@ COMPILATION: Pipeline = (
     *SIMPLIFICATION,
     # Before all that looks for features in the last dimension.
     lay_out_features,
+    # After it, as the turns in which results come have more dimensions; leaves constants to fold.
+    split_dilated,
+    fold_constants,
     # Pads by itself, and makes products whose weights are laid out.
     use_winograd,
     expose_padding,

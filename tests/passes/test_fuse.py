@@ -258,6 +258,21 @@ def test_a_large_concatenate_is_there_for_who_reads_it_anywhere() -> None:
     assert kernels(fuse(program, VECTORS)) == ["concatenate", "kLoop"]
 
 
+@pytest.mark.parametrize(("parts", "found"), [(1, ["kLoop", "kLoop"]), (32, ["kLoop"])])
+def test_what_comes_by_turns_is_there_for_who_reads_it_in_columns(
+    parts: int, found: list[str]
+) -> None:
+    size = 64 // parts
+    program = module(
+        f"x = f32[{size},{parts},64] parameter(0)  y = f32[{size},{parts},64] parameter(1)\n"
+        f"n = f32[{size},{parts},64] negate(x)  m = f32[{size},{parts},64] negate(y)\n"
+        f"c = f32[{size},{2 * parts},64] concatenate(n, m), dimensions={{1}}\n"
+        "r = f32[128,64] reshape(c)  a = f32[128,64] abs(r)\n"
+        "ROOT t = f32[64,128] transpose(a), dimensions={1,0}"
+    )
+    assert kernels(fuse(program, VECTORS)) == found
+
+
 _PLACES = (
     "offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1,"
     " slice_sizes={1,1}"

@@ -11,6 +11,7 @@ from ccodegen.hlo.text import to_text
 from ccodegen.hlo.verify import verify
 from ccodegen.passes import split_dilated as splitting
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.pipelines import COMPILATION, run
 from ccodegen.passes.split_dilated import split_dilated
 from ccodegen.target import load
 from tests.passes.checking import WITHOUT_VECTORS_OR_STRICT, leaves_alone, module
@@ -79,6 +80,27 @@ def test_the_same_sums(name: str) -> None:
     np.testing.assert_allclose(evaluate(new, *arguments), expected, rtol=1e-4, atol=1e-3)
     compiled = ccodegen.compile(old)(*arguments)
     np.testing.assert_allclose(compiled, expected, rtol=1e-4, atol=1e-3)
+
+
+def test_its_features_come_last() -> None:
+    """Before it is written as several, whose results would be turned there and back."""
+    labels = "bf01_oi01->bf01"
+    old = module(
+        "x = f32[1,64,40,40] parameter(0)  k = f32[32,64,4,4] parameter(1)\n"
+        "c = f32[1,32,80,80] convolution(x, k), window={size=4x4 pad=2_2x2_2 lhs_dilate=2x2},"
+        f" dim_labels={labels}\n"
+        "t = f32[1,32,80,80] tanh(c)  l = f32[8,32,3,3] parameter(2)\n"
+        "ROOT d = f32[1,8,80,80] convolution(t, l), window={size=3x3 pad=1_1x1_1},"
+        f" dim_labels={labels}"
+    )
+    new = run(old, COMPILATION, PC)
+    turned = [
+        i.operands[0].array_shape.size
+        for computation in new.computations
+        for i in computation.instructions
+        if i.op == "transpose" and i.array_shape.rank == 4
+    ]
+    assert sorted(size for size in turned if size > 32 * 64 * 16) == [8 * 80 * 80, 64 * 40 * 40]
 
 
 @pytest.mark.parametrize(
