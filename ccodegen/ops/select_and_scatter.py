@@ -114,7 +114,7 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
         b.loops(sizes[outer:], "s") as rest,
     ):
         emit = partial(_emit_lanes if in_lanes else _emit_one, scope, attributes, (*first, *rest))
-        in_blocks(b, width, min(_MOST_LANES, width), "b", emit)
+        in_blocks(b, width, min(_MOST_LANES, max(width, 1)), "b", emit)
 
 
 def _is_single(dimension: WindowDimension) -> bool:

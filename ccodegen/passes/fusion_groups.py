@@ -271,7 +271,7 @@ class _Decider:
                 if user.op not in _BY_RANGES and not opdef.get(user.op).elementwise:
                     return False
                 if turns_last(user) and interleaves(concatenate):
-                    return False  # parts of parts: each vector would be gathered
+                    return False  # each vector would be gathered from several operands
                 seen.add(user)
                 pending.append(user)
         return True
