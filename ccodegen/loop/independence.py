@@ -113,11 +113,15 @@ class _Accesses:
         self._loads(*call.scalars)
 
     def _find_least(self, extent: Expr) -> None:
-        """Notes how small the minima in an extent get, wherever the loops around it end."""
+        """Notes how small the minima in an extent get, wherever the loops around it end: those of
+        terms that are of the loop, as of others nothing is known."""
         for term in affine(extent).terms:
-            if isinstance(term, Apply) and term.operator == "minimum":
-                reaches = [self._reach(self.full(a).scaled(-1)) for a in term.arguments]
-                self.ranges[term] = Interval(-max(r.high for r in reaches), EVERYTHING.high)
+            if not isinstance(term, Apply) or term.operator != "minimum":
+                continue
+            arguments = [self.full(argument) for argument in term.arguments]
+            if not any(map(self._fixed, arguments)):
+                most = max(self._reach(argument.scaled(-1)).high for argument in arguments)
+                self.ranges[term] = Interval(-most, EVERYTHING.high)
 
     def _limits(self, extent: Expr) -> list[Affine]:
         """What the extent is not greater than, of terms that are of the loop."""

@@ -155,6 +155,23 @@ def test_what_is_left_over_in_the_last_group(rows: int, tile: int, groups: int) 
     assert independent(padded(rows, tile, groups))
 
 
+def test_what_is_left_over_of_what_is_not_known() -> None:
+    """Beginning at a row that the loops around the groups choose."""
+    b = Builder()
+    panel = Buffer("panel", F32, (10**6,))
+    with b.loop(9, "outer") as outer, b.loop(10, "group") as group:
+        start = apply("multiply", group, index(4))
+        own = _least(40, apply("add", apply("multiply", outer, index(40)), start), 4)
+        with b.loop(apply("subtract", index(4), own), "rest") as rest:
+            end = apply("add", start, index(3))
+            b.store(panel, (apply("subtract", end, rest),), const(F32, 0.0))
+    (around,) = b.statements
+    assert isinstance(around, For)
+    (loop,) = around.body
+    assert isinstance(loop, For)
+    assert not independent(loop)
+
+
 def packing(part: int) -> For:
     """Each turn packs a panel into a part of one buffer, which a tile of 4 x 8 sums reads."""
     b = Builder()
