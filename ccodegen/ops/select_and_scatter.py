@@ -108,13 +108,17 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
     window = attributes.window.dimensions
     outer = len(tuple(takewhile(_is_single, window)))
     in_lanes = scope.target.machine.has_vectors and outer < len(window) and _is_single(window[-1])
-    *sizes, width = source.dimensions if in_lanes else (*source.dimensions, 1)
+    sizes = source.dimensions[:-1] if in_lanes else source.dimensions
     with (
         b.loops(sizes[:outer], "s", LoopKind.APART) as first,
         b.loops(sizes[outer:], "s") as rest,
     ):
-        emit = partial(_emit_lanes if in_lanes else _emit_one, scope, attributes, (*first, *rest))
-        in_blocks(b, width, min(_MOST_LANES, max(width, 1)), "b", emit)
+        position = (*first, *rest)
+        if in_lanes:
+            emit, width = partial(_emit_lanes, scope, attributes, position), source.dimensions[-1]
+            in_blocks(b, width, min(_MOST_LANES, max(width, 1)), "b", emit)
+        else:
+            _emit_one(scope, attributes, position)
 
 
 def _is_single(dimension: WindowDimension) -> bool:
@@ -129,7 +133,7 @@ def _emit_lanes(
     lanes.scatter(attributes.scatter, lanes.select(attributes.select))
 
 
-def _emit_one(scope: NestScope, attributes: SelectAndScatter, position: Index, *_: object) -> None:
+def _emit_one(scope: NestScope, attributes: SelectAndScatter, position: Index) -> None:
     b, source, (result,) = scope.builder, scope.operands[1], scope.results
     found, chosen = _emit_selection(scope, attributes, position)
     with b.when(b.load(found)):

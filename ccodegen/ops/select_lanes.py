@@ -8,14 +8,15 @@ where it has that number: no place is looked up, so that features fill vectors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 from ccodegen.hlo.attributes import WindowDimension
 from ccodegen.hlo.ir import Computation
 from ccodegen.loop.builder import Builder, apply, compare, const, index, vector_kind
 from ccodegen.loop.ir import Buffer, Expr, Index
+from ccodegen.loop.linear import linearize
 from ccodegen.ops.fold import call_scalars
-from ccodegen.ops.index import plus, times
+from ccodegen.ops.index import plus
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.window import input_index
 from ccodegen.support.element_type import ElementType
@@ -77,10 +78,8 @@ class Lanes:
             condition, at = input_index(
                 self.window, operand.dimensions, source.dimensions, position, offsets
             )
-            number: Expr = index(0)
-            for size, offset in zip(sizes, offsets, strict=True):
-                number = plus(times(number, size), offset)
-            with b.when(condition) if condition is not None else nullcontext():
-                number = b.let(apply("convert", number, type=_S32), "number")
+            with b.when(const(ElementType.PRED, True) if condition is None else condition):
+                place = linearize(offsets, sizes)
+                number = b.let(apply("convert", place, type=_S32), "number")
                 with b.loop(self.count, "lane", vector_kind(self.count)) as lane:
                     yield number, (*at[:-1], plus(self.first, lane)), lane
