@@ -24,13 +24,14 @@ from ccodegen.lower.chunks import remaining
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import position_of, steps_along, stride_along
 from ccodegen.ops.fold import converted
-from ccodegen.ops.index import minus, plus, times
+from ccodegen.ops.index import minus, plus, quotient, times
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
 _ZERO = index(0)
 _CACHE_LINE = 64  # bytes
+_STRIP = 256  # bytes of a row of the right matrix: each of its rows is in another page
 _COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places of 32 KB
 
 
@@ -51,8 +52,11 @@ class Panel:
 
 Panels: TypeAlias = Callable[[Expr], Panel]
 """The panel of this number."""
-Pack: TypeAlias = Callable[[Index, Expr, Expr, int], Panel]
-"""Packs, of a batch, the panel of a number into one of so many places."""
+Numbers: TypeAlias = tuple[Expr, Expr | int]
+"""Those of panels: the first one, and how many there are."""
+Pack: TypeAlias = Callable[[Index, Numbers, Expr, int, LoopKind], Panels]
+"""Packs, of a batch, panels to so many places, from one on, in a loop of that kind; each by its
+place among them."""
 
 
 class Packer:
@@ -97,18 +101,24 @@ class Packer:
             store(i, k, zero)
         return Panel(buffer, offset, row_step, depth_step * self._group)
 
-    def right(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
-        """Packs the panel of this number into one of `places` places; its element (k, j) is
-        rhs(k, number * columns + j), zero beyond the last column."""
+    def right(
+        self, batch: Index, number: Expr, place: Expr, places: int, count: Expr | int = 1
+    ) -> Panel:
+        """Packs `count` panels from this number on, of each row what goes into all of them; element
+        (k, j) of one is rhs(k, number * columns + j), zero beyond the last column."""
         width, group, shape = self._columns, self._group, self._product.shape
         step, size, builder = width * group, self.depth * width, self._builder
         self._right = self._right or self._scratch(self._tile.right, places * size)
         panels, offset = self._right, times(place, size)
-        inside = remaining(self._product.work, self._n, times(number, width), width)
+
+        def inside(n: Expr) -> Expr:
+            first = times(plus(number, n), width)
+            return remaining(self._product.work, self._n, first, width)
 
         def fill(turn: Expr, depths: Sequence[Index]) -> None:
-            start = plus(offset, times(turn, step))
-            self._fill_group(batch, (number, inside), start, depths)
+            with builder.loop(count, "panel") as n:
+                start = plus(plus(offset, times(n, size)), times(turn, step))
+                self._fill_group(batch, (plus(number, n), inside(n)), start, depths)
 
         if group == 1:
             with builder.loops(shape.depth, "k", LoopKind.PARALLEL) as depth:
@@ -120,10 +130,13 @@ class Packer:
             if part:
                 fill(index(whole), self._depths(index(whole), part))
         zero, filled = const(self._tile.right, 0), -(-self._k // group)
-        with builder.loop(filled, "k") as turn, self._missing(times(inside, group), step) as j:
-            builder.store(panels, (plus(plus(offset, times(turn, step)), j),), zero)
-        with builder.loop(size - filled * step, "rest", LoopKind.VECTOR) as rest:
-            builder.store(panels, (plus(plus(offset, index(filled * step)), rest),), zero)
+        with builder.loop(count, "panel") as n:
+            start = plus(offset, times(n, size))
+            missing = self._missing(times(inside(n), group), step)
+            with builder.loop(filled, "k") as turn, missing as j:
+                builder.store(panels, (plus(plus(start, times(turn, step)), j),), zero)
+            with builder.loop(size - filled * step, "rest", LoopKind.VECTOR) as rest:
+                builder.store(panels, (plus(plus(start, index(filled * step)), rest),), zero)
         return Panel(panels, offset, step, 1)
 
     def _depths(self, turn: Expr, count: int) -> list[Index]:
@@ -146,22 +159,52 @@ class Packer:
                 at = plus(plus(start, times(j, group)), index(n))
                 self._builder.store(self._right, (at,), value)
 
-    def some(
+    def lefts(
         self,
-        pack: Pack,
         batch: Index,
-        numbers: tuple[Expr, Expr | int],
+        numbers: Numbers,
         place: Expr,
         places: int,
         kind: LoopKind = LoopKind.SERIAL,
     ) -> Panels:
-        """Packs panels from a number on, so many, to the places from `place` on; each by its place
-        among them."""
+        """Packs panels of the left matrix to the places from `place` on; each by its place among
+        them."""
         first, count = numbers
         with self._builder.loop(count, "panel", kind) as n:
-            panel = pack(batch, plus(first, n), plus(place, n), places)
-        size = panel.buffer.dimensions[0] // places
-        return lambda at: replace(panel, offset=times(plus(place, at), size))
+            panel = self.left(batch, plus(first, n), plus(place, n), places)
+        return _from(panel, place, places)
+
+    def rights(
+        self,
+        batch: Index,
+        numbers: Numbers,
+        place: Expr,
+        places: int,
+        kind: LoopKind = LoopKind.SERIAL,
+    ) -> Panels:
+        """Those of the right matrix likewise, of whose rows a strip is read at a time."""
+        (first, count), most = numbers, self.panels_of_a_strip
+        total = index(count) if isinstance(count, int) else count
+        with self._builder.loop(quotient(plus(total, most - 1), most), "strip", kind) as strip:
+            n = times(strip, most)
+            left = apply("minimum", index(most), minus(total, n))
+            (here,) = self._builder.simplify((left,))
+            panel = self.right(batch, plus(first, n), plus(place, n), places, here)
+        return _from(panel, place, places)
+
+    @property
+    def panels_of_a_strip(self) -> int:
+        """How many panels of the right matrix lie in what is read of its rows at a time."""
+        return _STRIP // self._row_bytes if self.is_narrow else 1
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether a row of a panel of the right matrix is at most one line of a cache."""
+        return self._row_bytes <= _CACHE_LINE
+
+    @property
+    def _row_bytes(self) -> int:
+        return self._columns * self._group * self._tile.right.bytes
 
     def left_in_place(self, batch: Index) -> Panels | None:
         """The left matrix where it is plain memory in constant steps: no padding, no conversion."""
@@ -333,6 +376,12 @@ def ending_inside(number: Expr, total: int, size: int) -> tuple[Expr, Expr]:
     last = index(total - size)
     before = apply("maximum", _ZERO, apply("subtract", first, last))
     return apply("minimum", first, last), before
+
+
+def _from(panel: Panel, place: Expr, places: int) -> Panels:
+    """Those of which this is one, from a place on."""
+    size = panel.buffer.dimensions[0] // places
+    return lambda at: replace(panel, offset=times(plus(place, at), size))
 
 
 def _is_affine(expr: Expr) -> bool:

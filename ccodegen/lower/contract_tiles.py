@@ -30,6 +30,7 @@ from ccodegen.support.immutable import immutable
 _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
 PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
+_OFTEN = 8  # tiles beside each other
 _ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
 _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
 
@@ -110,20 +111,23 @@ class _Tiles:
         """The nest of one batch."""
         packer, rows, columns = self._packer, self._rows, self._columns
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
+        if left and self._left_is_far_and_used_often:
+            left = None
         if left is None and self._n <= self._m and not self._tile.matrix:
-            right = right or self._all(packer.right, batch, columns)
+            right = right or self._all(packer.rights, batch, columns)
             right = self._all_noted(right, columns)
             together = self._together(rows, self._left_bytes, columns * self._right_bytes)
-            with self._packed(packer.left, batch, rows, together) as group:
+            with self._packed(packer.lefts, batch, rows, together) as group:
                 self._by_columns(batch, group, right)
             return
-        left = left or self._all(packer.left, batch, rows)
+        left = left or self._all(packer.lefts, batch, rows)
         left = self._all_noted(left, rows, is_left=True)
-        together = self._together(columns, self._right_bytes, rows * self._left_bytes)
+        strip = packer.panels_of_a_strip if right is None else 1
+        together = self._together(columns, self._right_bytes, rows * self._left_bytes, strip)
         if right:
             groups = self._in_place(right, columns, together)
         else:
-            groups = self._packed(packer.right, batch, columns, together)
+            groups = self._packed(packer.rights, batch, columns, together)
         with groups as group:
             self._by_rows(batch, left, group)
 
@@ -136,18 +140,30 @@ class _Tiles:
     def _right_bytes(self) -> int:
         return self._tile.columns * self._packer.depth * self._tile.right.bytes
 
-    def _together(self, count: int, size: int, others: int) -> int:
+    @property
+    def _left_is_far_and_used_often(self) -> bool:
+        """Whether to pack the left matrix pays although it lies in steps: the first cache does not
+        keep a panel of it, and narrow tiles read it so often that it does not come in time."""
+        near = self._product.work.job.target.machine.cache_bytes // 2
+        return (
+            self._packer.is_narrow and self._left_bytes > near and self._columns >= _OFTEN
+        )
+
+    def _together(self, count: int, size: int, others: int, strip: int = 1) -> int:
         """How many of `count` panels of `size` bytes are near at a time, where the panels of the
-        other matrix, of `others` bytes in all, are read once for all of these."""
-        if others <= _NEAR:
-            return 1
+        other matrix, of `others` bytes in all, are read once for all of these; whole strips."""
         most = max(1, min(_NEAR // max(1, size), count // most_chunks(self._product.work)))
-        return -(-count // -(-count // most))
+        if others <= _NEAR:
+            return min(most, strip)
+        if most >= strip:
+            count, most = -(-count // strip), most // strip
+            return -(-count // -(-count // most)) * strip
+        return most
 
     def _all(self, pack: Pack, batch: Index, count: int) -> Panels:
         """Packs all panels of a matrix."""
         place, places = times(self._place, count), self._places * count
-        return self._packer.some(pack, batch, (_ZERO, count), place, places, LoopKind.PARALLEL)
+        return pack(batch, (_ZERO, count), place, places, LoopKind.PARALLEL)
 
     def _all_noted(self, panels: Panels, count: int, is_left: bool = False) -> Panels:
         return self._notes.all(panels, count, self._place, self._places, is_left)
@@ -167,7 +183,7 @@ class _Tiles:
         with self._groups_in_chunks(groups) as (number, place, places):
             first, inside = self._inside(number, count, together)
             at = times(place, together)
-            panels = self._packer.some(pack, batch, (first, inside), at, places * together)
+            panels = pack(batch, (first, inside), at, places * together, LoopKind.SERIAL)
             yield _Group(first, inside, together, panels)
 
     @contextmanager

@@ -20,6 +20,8 @@ _MATRIX_ROW_BYTES = 64
 _LEAST_MATRIX_ROWS, _LEAST_MATRIX_COLUMNS = 12, 16
 # What reading the right matrix takes, beside the multiplications of so many rows.
 _ROWS_OF_A_TILE = 0.8
+# Registers of sums that wait for each other no more: fewer take as long.
+_SUMS_AT_WORK = 10
 # Below this many multiplications packing costs more than it saves.
 _LEAST_WORK = 1 << 13
 _PRICE_OF_HALF_WIDTH = 1.1
@@ -94,7 +96,8 @@ def register_tile(
     if n < _LEAST_COLUMNS or k < _LEAST_DEPTH:
         return None
     sum_bytes = accumulator_type(hero).bytes
-    if target.machine.vector_elements(sum_bytes) == 1:
+    lanes = target.machine.vector_elements(sum_bytes)
+    if lanes == 1:
         return None
     if target.machine.matrix_registers and _suits_matrix_registers(types, (m, n, k)):
         rows, columns = evenly(m, _MATRIX_ROWS), _narrowed(n, _MATRIX_COLUMNS)
@@ -107,7 +110,7 @@ def register_tile(
     columns = _narrowed(n, columns)
     if m < LEAST_ROWS_TO_PACK_FOR and -n % columns > _MOST_PADDING * n:
         return None
-    return RegisterTile(evenly(m, rows), columns, *types)
+    return RegisterTile(evenly(m, rows, -(-_SUMS_AT_WORK * lanes // columns)), columns, *types)
 
 
 def _suits_matrix_registers(
@@ -161,8 +164,12 @@ def _narrowed(total: int, columns: int) -> int:
     return half if half_padded * _PRICE_OF_HALF_WIDTH < padded else columns
 
 
-def evenly(total: int, most: int) -> int:
+def evenly(total: int, most: int, least: int = 1) -> int:
     """A height of at most `most` for tiles of so many rows: that which takes the least time, of
-    rows that are wasted and of what each tile takes beside its rows; the greatest of those."""
-    heights = range(max(1, most // 2), min(most, total) + 1)
-    return min(heights, key=lambda h: (-(-total // h) * (h + _ROWS_OF_A_TILE), -h), default=total)
+    rows that are wasted and of what each tile takes beside its rows; the greatest of those. A tile
+    takes as long as one of `least` rows."""
+
+    def price(height: int) -> tuple[float, int]:
+        return -(-total // height) * (max(height, least) + _ROWS_OF_A_TILE), -height
+
+    return min(range(max(1, most // 2), min(most, total) + 1), key=price, default=total)
