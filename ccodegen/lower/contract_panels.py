@@ -183,19 +183,23 @@ class Packer:
         kind: LoopKind = LoopKind.SERIAL,
     ) -> Panels:
         """Those of the right matrix likewise, of whose rows a strip is read at a time."""
-        (first, count), most = numbers, self.panels_of_a_strip
+        (first, count), most = numbers, self.panels_of_a_strip(batch)
         total = index(count) if isinstance(count, int) else count
         with self._builder.loop(quotient(plus(total, most - 1), most), "strip", kind) as strip:
             n = times(strip, most)
             left = apply("minimum", index(most), minus(total, n))
-            (here,) = self._builder.simplify((left,))
+            (here,) = self._builder.simplify((left,)) if most > 1 else (index(1),)
             panel = self.right(batch, plus(first, n), plus(place, n), places, here)
         return _from(panel, place, places)
 
-    @property
-    def panels_of_a_strip(self) -> int:
+    def panels_of_a_strip(self, batch: Index) -> int:
         """How many panels of the right matrix lie in what is read of its rows at a time."""
-        return _STRIP // self._row_bytes if self.is_narrow else 1
+        if not self.is_narrow:
+            return 1
+        builder, zeros = self._builder, tuple(index(0) for _ in self._product.shape.depth)
+        with builder.block(), builder.loop(self._n, "j") as j:
+            step = stride_along(self._product.rhs(batch, zeros, self.column(j)), j)
+        return _STRIP // self._row_bytes if step == 1 else 1
 
     @property
     def is_narrow(self) -> bool:

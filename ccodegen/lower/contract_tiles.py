@@ -122,7 +122,7 @@ class _Tiles:
             return
         left = left or self._all(packer.lefts, batch, rows)
         left = self._all_noted(left, rows, is_left=True)
-        strip = packer.panels_of_a_strip if right is None else 1
+        strip = packer.panels_of_a_strip(batch) if right is None else 1
         together = self._together(columns, self._right_bytes, rows * self._left_bytes, strip)
         if right:
             groups = self._in_place(right, columns, together)
