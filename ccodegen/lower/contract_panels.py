@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeAlias
 
 from ccodegen.loop.affine import affine
@@ -71,7 +72,7 @@ class Packer:
         self._left: Buffer | None = None
         self._right: Buffer | None = None
 
-    def left(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
+    def _pack_left(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
         """Packs the panel of this number into one of `places` places; its element (i, k) is
         lhs(number * rows + i, k), zero beyond the last row. The order is that of the operand in
         memory: row after row, or depth after depth where rows lie side by side."""
@@ -101,8 +102,8 @@ class Packer:
             store(i, k, zero)
         return Panel(buffer, offset, row_step, depth_step * self._group)
 
-    def right(
-        self, batch: Index, number: Expr, place: Expr, places: int, count: Expr | int = 1
+    def _pack_right(
+        self, batch: Index, number: Expr, place: Expr, places: int, count: Expr
     ) -> Panel:
         """Packs `count` panels from this number on, of each row what goes into all of them; element
         (k, j) of one is rhs(k, number * columns + j), zero beyond the last column."""
@@ -160,45 +161,36 @@ class Packer:
                 self._builder.store(self._right, (at,), value)
 
     def lefts(
-        self,
-        batch: Index,
-        numbers: Numbers,
-        place: Expr,
-        places: int,
-        kind: LoopKind = LoopKind.SERIAL,
+        self, batch: Index, numbers: Numbers, place: Expr, places: int, kind: LoopKind
     ) -> Panels:
         """Packs panels of the left matrix to the places from `place` on; each by its place among
         them."""
         first, count = numbers
         with self._builder.loop(count, "panel", kind) as n:
-            panel = self.left(batch, plus(first, n), plus(place, n), places)
+            panel = self._pack_left(batch, plus(first, n), plus(place, n), places)
         return _from(panel, place, places)
 
     def rights(
-        self,
-        batch: Index,
-        numbers: Numbers,
-        place: Expr,
-        places: int,
-        kind: LoopKind = LoopKind.SERIAL,
+        self, batch: Index, numbers: Numbers, place: Expr, places: int, kind: LoopKind
     ) -> Panels:
         """Those of the right matrix likewise, of whose rows a strip is read at a time."""
-        (first, count), most = numbers, self.panels_of_a_strip(batch)
+        (first, count), most = numbers, self.panels_of_a_strip
         total = index(count) if isinstance(count, int) else count
         with self._builder.loop(quotient(plus(total, most - 1), most), "strip", kind) as strip:
             n = times(strip, most)
             left = apply("minimum", index(most), minus(total, n))
             (here,) = self._builder.simplify((left,)) if most > 1 else (index(1),)
-            panel = self.right(batch, plus(first, n), plus(place, n), places, here)
+            panel = self._pack_right(batch, plus(first, n), plus(place, n), places, here)
         return _from(panel, place, places)
 
-    def panels_of_a_strip(self, batch: Index) -> int:
+    @cached_property
+    def panels_of_a_strip(self) -> int:
         """How many panels of the right matrix lie in what is read of its rows at a time."""
         if not self.is_narrow:
             return 1
-        builder, zeros = self._builder, tuple(index(0) for _ in self._product.shape.depth)
-        with builder.block(), builder.loop(self._n, "j") as j:
-            step = stride_along(self._product.rhs(batch, zeros, self.column(j)), j)
+        product, builder = self._product, self._builder
+        with product.looked_at() as (batch, _, depth, _), builder.loop(self._n, "j") as j:
+            step = stride_along(product.rhs(batch, depth, self.column(j)), j)
         return _STRIP // self._row_bytes if step == 1 else 1
 
     @property

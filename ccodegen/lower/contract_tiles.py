@@ -1,11 +1,11 @@
 """Contractions in register tiles: rows × columns of sums stay in registers over the whole depth.
 
-Both matrices are read in panels as high or as wide as a tile: in place where they lie so in memory,
-else packed. Of the two loops over tiles the outer one packs its operand a panel at a time, which
-then is near; the inner one's is packed whole, before. Where no near cache keeps all of that, the
-outer loop takes some panels at a time, and the inner one's are read once for all of these. The tile
-function adds along the depth in order, one product after the other, for each sum: strict mode's
-order.
+Both matrices are read in panels as high or as wide as a tile: in place where they lie so in memory
+and come in time, else packed. Of the two loops over tiles the outer one packs its operand a panel
+at a time, which then is near; the inner one's is packed whole, before. Where no near cache keeps
+all of that, the outer loop takes some panels at a time, and the inner one's are read once for all
+of these. The tile function adds along the depth in order, one product after the other, for each
+sum: strict mode's order.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class _Tiles:
             return
         left = left or self._all(packer.lefts, batch, rows)
         left = self._all_noted(left, rows, is_left=True)
-        strip = packer.panels_of_a_strip(batch) if right is None else 1
+        strip = packer.panels_of_a_strip if right is None else 1
         together = self._together(columns, self._right_bytes, rows * self._left_bytes, strip)
         if right:
             groups = self._in_place(right, columns, together)
@@ -145,20 +145,16 @@ class _Tiles:
         """Whether to pack the left matrix pays although it lies in steps: the first cache does not
         keep a panel of it, and narrow tiles read it so often that it does not come in time."""
         near = self._product.work.job.target.machine.cache_bytes // 2
-        return (
-            self._packer.is_narrow and self._left_bytes > near and self._columns >= _OFTEN
-        )
+        return self._packer.is_narrow and self._left_bytes > near and self._columns >= _OFTEN
 
     def _together(self, count: int, size: int, others: int, strip: int = 1) -> int:
         """How many of `count` panels of `size` bytes are near at a time, where the panels of the
         other matrix, of `others` bytes in all, are read once for all of these; whole strips."""
         most = max(1, min(_NEAR // max(1, size), count // most_chunks(self._product.work)))
-        if others <= _NEAR:
+        if others <= _NEAR or most < strip:
             return min(most, strip)
-        if most >= strip:
-            count, most = -(-count // strip), most // strip
-            return -(-count // -(-count // most)) * strip
-        return most
+        strips = -(-count // strip)
+        return -(-strips // -(-strips // (most // strip))) * strip
 
     def _all(self, pack: Pack, batch: Index, count: int) -> Panels:
         """Packs all panels of a matrix."""
