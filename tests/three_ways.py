@@ -79,6 +79,13 @@ def plain_target() -> Target:
     return replace(target, machine=replace(target.machine, vector_bytes=16, vector_registers=16))
 
 
+def with_vectors(target: Target, size: int) -> Target:
+    """With vectors of so many bytes, 32 or 64, whatever this machine has: what is decided after
+    their width is decided so everywhere."""
+    machine = replace(target.machine, vector_bytes=size, vector_registers=size // 2)
+    return replace(target, machine=machine)
+
+
 def check(
     program: Module | str,
     *arguments: Array | np.generic,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
 from ccodegen.target import load
 from ccodegen.target.model import Target
-from tests.three_ways import check, plain_target
+from tests.three_ways import check, plain_target, with_vectors
 
 
 def blocks(text: str, target: str | Target = "x86-64", strict: bool = False) -> bool:
@@ -67,12 +66,11 @@ def test_panels_of_columns_along_the_depth(
     sizes: tuple[int, int, int], type: str, vector: int
 ) -> None:
     """The last panel of most has fewer columns, which only its number tells."""
-    (m, k, n), host = sizes, load("host")
-    machine = replace(host.machine, vector_bytes=vector, vector_registers=vector // 2)
+    m, k, n = sizes
     assert blocks(
         f"""ENTRY e {{ x = {type}[{m},{k}] parameter(0)  y = {type}[{n},{k}] parameter(1)
   ROOT d = {type}[{m},{n}] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}} }}""",
-        replace(host, machine=machine),
+        with_vectors(load("host"), vector),
     )
 
 

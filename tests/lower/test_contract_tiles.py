@@ -11,7 +11,7 @@ from ccodegen.loop.ir import CallC, For
 from ccodegen.ops.register_tile import evenly
 from ccodegen.target.model import Target
 from tests.lower.test_weights import dense, with_weights
-from tests.three_ways import check, module_of, plain_target
+from tests.three_ways import check, module_of, plain_target, with_vectors
 
 
 def functions(built: Build) -> list[str]:
@@ -157,18 +157,16 @@ def test_rows_that_lie_on_the_same_places_of_a_cache(depth: int, cache: int, row
     assert functions(built) == [f"ccg_tile_f32_{rows}x8"]
 
 
-def _with_vectors(threads: int) -> Target:
-    """A machine with vectors of 32 bytes and a small cache."""
-    target = plain_target()
-    machine = replace(target.machine, vector_bytes=32, cache_bytes=1 << 11, threads=threads)
-    return replace(target, machine=machine)
+def _with_a_small_cache(threads: int) -> Target:
+    target = with_vectors(plain_target(), 32)
+    return replace(target, machine=replace(target.machine, cache_bytes=1 << 11, threads=threads))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("sizes", [(16, 20, 200), (7, 100, 147), (150, 101, 130), (40, 99, 150)])
 def test_strips_of_narrow_panels(sizes: tuple[int, int, int], threads: int) -> None:
     text = dense(*sizes, "kn", "f32 f32 f32")
-    check(module_of(text), target=_with_vectors(threads))
+    check(module_of(text), target=_with_a_small_cache(threads))
 
 
 def test_few_sums_are_no_faster() -> None:

@@ -10,7 +10,7 @@ from ccodegen.loop.ir import MOST_UNROLLED, For, Let, LoopKind, Stmt
 from ccodegen.loop.parts import loads
 from ccodegen.loop.rebuild import expressions, statements
 from ccodegen.target import load
-from tests.three_ways import check
+from tests.three_ways import check, with_vectors
 
 IN_VECTORS = (LoopKind.VECTOR, LoopKind.LANES)
 NEUTRAL = {"add": "0", "maximum": "-inf", "multiply": "1", "minimum": "inf"}
@@ -86,7 +86,8 @@ def test_the_end_of_a_row_has_whole_lanes(columns: int, t: str, operators: tuple
     x = x.astype(np.int32 if t == "s32" else t.replace("f", "float"))
     if t != "s32":
         x[1], x[2, -33], x[3, -34] = -0.0, np.inf, np.nan  # elements that the last turn reads again
-    built = check(program(t, f"4,{columns}", "4", "1", *operators), x, target=load("host"))
+    target = with_vectors(load("host"), 64)
+    built = check(program(t, f"4,{columns}", "4", "1", *operators), x, target=target)
     (kernel,) = built.program.kernels
     loops = [s for s in statements(kernel.body) if isinstance(s, For) and s.kind in IN_VECTORS]
     takers = [s for s in loops if any(x.buffer.name == "x" for x in loads(*expressions((s,))))]
