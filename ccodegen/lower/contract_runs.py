@@ -80,9 +80,15 @@ def run_tile(product: Product, tile: RegisterTile) -> RunTile | None:
     is_near = columns * depth * tile.right.bytes <= _NEAR
     if tile.group > 1 or len(product.shape.rows) < 2 or not is_near:
         return None
-    most, _ = product.work.job.target.tile_size(tile.left.bytes)
-    lower = replace(tile, rows=evenly(product.shape.rows[-1], most))
+    target = product.work.job.target
+    most, _ = target.tile_size(tile.left.bytes)
+    registers = -(-tile.columns // target.machine.vector_elements(tile.left.bytes))
+    width = product.shape.rows[-1]
+    lower = replace(tile, rows=evenly(width, most, registers))
     if 2 * lower.rows < tile.rows or not right_lies_in_panels(product, tile):
+        return None
+    fills_tiles = lower.rows == tile.rows and width % tile.rows == 0
+    if not fills_tiles and _is_plain(product, tile):
         return None
     found = left_runs(by_rows(product), lower)
     return None if found is None or _collides(found) else found
@@ -91,6 +97,12 @@ def run_tile(product: Product, tile: RegisterTile) -> RunTile | None:
 def _collides(found: RunTile) -> bool:
     """Whether rows that are read together share a few places in a first-level cache."""
     return found.row_step * found.tile.left.bytes % PAGE == 0
+
+
+def _is_plain(product: Product, tile: RegisterTile) -> bool:
+    """Whether all rows are a constant step apart, those of different rows of the image too."""
+    with product.looked_at() as (batch, _, _, _):
+        return Packer(product, tile).left_in_place(batch) is not None
 
 
 def by_rows(product: Product) -> Product:

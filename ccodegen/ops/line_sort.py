@@ -11,13 +11,13 @@ from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write, line_me
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_buckets import takes_buckets
-from ccodegen.ops.radix_sort import KeyedLine, Radix, RadixSorter, room
+from ccodegen.ops.radix_sort import KeyedLine, Radix, RadixSorter, finds_places_first, room
 from ccodegen.ops.rank_sort import RankSorter
 from ccodegen.ops.sliced_radix_sort import SlicedRadixSorter
 from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
-from ccodegen.target import Target
+from ccodegen.target import Machine, Target
 
 _SORTS = ("merging", "rank", "digits")
 _LEAST_SIDE_BY_SIDE = 16  # lines
@@ -41,6 +41,7 @@ _MOVED = 1.0  # an element's value to the place of its digit
 _LEAST_SHARED = 200_000.0  # of a line that threads share
 _MISSED = 2.0  # where no cache near by has a line for that place
 _MISSED_NEAR = 0.15  # where one has
+_MISSED_NEAR_ALONE = 0.9  # likewise, if nothing but moves is there to be done meanwhile
 _NEAR = 1 << 22  # bytes of a line, of all its values, for which that is so
 
 
@@ -102,8 +103,9 @@ def line_sorter(
         return MergeSorter(builder, n, [line_memory(scope, t, (2, n)) for t in types], order.less)
     lines = [line_memory(scope, t, (2, room(n))) for t in types]
     merge = MergeSorter(builder, n, lines, order.less)
-    radix = best_radix(n, types, order.bits)
-    costs = merge_cost(n), rank_cost(n, order.bits), radix_cost(radix, n, types)
+    machine = scope.target.machine
+    radix = best_radix(machine, n, types, order.bits)
+    costs = merge_cost(n), rank_cost(n, order.bits), radix_cost(machine, radix, n, types)
     prices = dict(zip(_SORTS, costs, strict=True))
     told = ", ".join(f"{cost / 1e3:.2g} µs by {name}" for name, cost in prices.items())
     decided(f"sort of {n} elements", f"by {min(prices, key=prices.__getitem__)}", told)
@@ -118,9 +120,10 @@ def line_sorter(
 
 
 def _radix_sorter(scope: NestScope, line: KeyedLine) -> LineSorter:
-    threads, types = scope.target.machine.threads, [b.type for b in line.buffers]
-    if threads > 1 and radix_cost(line.radix, line.n, types) >= _LEAST_SHARED:
-        return SlicedRadixSorter(scope, line, _SLICES * threads)
+    machine, types = scope.target.machine, [b.type for b in line.buffers]
+    shared = radix_cost(machine, line.radix, line.n, types) >= _LEAST_SHARED
+    if machine.threads > 1 and shared:
+        return SlicedRadixSorter(scope, line, _SLICES * machine.threads)
     bits, width = line.radix.bits, max(1, (_PLACES // len(types)).bit_length() - 1)
     parting = Radix(bits, -(-bits // width))
     if line.n * sum(t.bytes for t in types) > _NEAR and takes_buckets(line.n, parting):
@@ -138,15 +141,16 @@ def rank_cost(n: int, bits: int) -> float:
     return _RANKING + (_RANKED + _COMPARED * words * n) * n
 
 
-def radix_cost(radix: Radix, n: int, types: Sequence[ElementType]) -> float:
+def radix_cost(machine: Machine, radix: Radix, n: int, types: Sequence[ElementType]) -> float:
     operands, line_bytes = len(types), n * sum(t.bytes for t in types)
     misses = max(0.0, 1 - _CACHE_LINES / (operands * radix.counters))
-    missed = _MISSED_NEAR if line_bytes <= _NEAR else _MISSED
+    near = _MISSED_NEAR_ALONE if finds_places_first(machine) else _MISSED_NEAR
+    missed = near if line_bytes <= _NEAR else _MISSED
     element = _COUNTED + operands * (_MOVED + misses * missed)
     return radix.passes * (_PASS + _COUNTER * radix.counters + element * n)
 
 
-def best_radix(n: int, types: Sequence[ElementType], bits: int) -> Radix:
+def best_radix(machine: Machine, n: int, types: Sequence[ElementType], bits: int) -> Radix:
     choices = (Radix(bits, passes) for passes in range(1, bits + 1))
     narrow = (r for r in choices if r.width <= _MOST_WIDTH)
-    return min(narrow, key=lambda r: radix_cost(r, n, types))
+    return min(narrow, key=lambda r: radix_cost(machine, r, n, types))

@@ -19,14 +19,22 @@ from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.radix_counters import Counters
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
+from ccodegen.target import Machine
 
 _U32 = ElementType.U32
+_WIDE = 64  # bytes of a vector
 BLOCK = 256  # elements whose digits are computed together, in a loop without dependences
 
 
 def room(n: int) -> int:
     """Of a line of n elements in memory: digits are computed of whole blocks."""
     return n + BLOCK if n > BLOCK else n
+
+
+def finds_places_first(machine: Machine) -> bool:
+    """Whether the places of a block's elements are found before any is moved: where the load of a
+    counter waits until it is known where the last element went, as Zen 3 has it and Zen 4 not."""
+    return machine.vector_bytes < _WIDE
 
 
 Block: TypeAlias = tuple[Expr, Expr]  # its first element, and the number of them
@@ -103,6 +111,7 @@ class RadixSorter:
         self._builder: Builder = scope.builder
         self._line, self._radix = line, line.radix
         count = rows or line.radix.passes
+        self._places_first = finds_places_first(scope.target.machine)
         self._counters = Counters(scope, (count,), line.radix.counters, self.reads_on)
 
     def sort(self, read: Read, write: Write, kept: int) -> None:
@@ -215,8 +224,13 @@ class RadixSorter:
         b, (source, target) = self._builder, sides
         with self._blocks(span) as (start, length):
             self._find_digits(keys, digit, source, (start, length))
+            if self._places_first:
+                with b.loop(length, "k") as k:
+                    place = counters.take(row, self._as_index(b.load(keys, (k,))))
+                    b.store(keys, (k,), apply("convert", place, type=self._radix.word))
             with b.loop(length, "k") as k:
-                place = counters.take(row, self._as_index(b.load(keys, (k,))))
+                found = self._as_index(b.load(keys, (k,)))
+                place = found if self._places_first else counters.take(row, found)
                 self._store(target, place, self._load(source, plus(start, k)))
 
     def _find_digits(self, keys: Buffer, digit: Digit, source: Expr, block: Block) -> None:
@@ -243,9 +257,9 @@ class RadixSorter:
         largest = apply("convert", minus(digit.values, 1), type=word)
         return apply("and", apply("shift-right-logical", key, shift), largest)
 
-    def _as_index(self, digit: Expr) -> Expr:
-        """A digit as an index."""
-        return self._builder.let(apply("convert", digit, type=INDEX), "digit")
+    def _as_index(self, key: Expr) -> Expr:
+        """What a key has been made, as an index."""
+        return self._builder.let(apply("convert", key, type=INDEX), "at")
 
     def _load(self, side: Expr, at: Expr) -> list[Expr]:
         return [self._builder.load(buffer, (side, at)) for buffer in self._line.buffers]

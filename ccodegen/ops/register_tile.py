@@ -110,7 +110,7 @@ def register_tile(
     columns = _narrowed(n, columns)
     if m < LEAST_ROWS_TO_PACK_FOR and -n % columns > _MOST_PADDING * n:
         return None
-    return RegisterTile(evenly(m, rows, -(-_SUMS_AT_WORK * lanes // columns)), columns, *types)
+    return RegisterTile(evenly(m, rows, -(-columns // lanes)), columns, *types)
 
 
 def _suits_matrix_registers(
@@ -164,10 +164,11 @@ def _narrowed(total: int, columns: int) -> int:
     return half if half_padded * _PRICE_OF_HALF_WIDTH < padded else columns
 
 
-def evenly(total: int, most: int, least: int = 1) -> int:
-    """A height of at most `most` for tiles of so many rows: that which takes the least time, of
-    rows that are wasted and of what each tile takes beside its rows; the greatest of those. A tile
-    takes as long as one of `least` rows."""
+def evenly(total: int, most: int, registers: int = _SUMS_AT_WORK) -> int:
+    """A height of at most `most` for tiles of so many rows, each of so many registers of sums: that
+    which takes the least time, of rows that are wasted and of what each tile takes beside its rows;
+    the greatest of those."""
+    least = -(-_SUMS_AT_WORK // registers)
 
     def price(height: int) -> tuple[float, int]:
         return -(-total // height) * (max(height, least) + _ROWS_OF_A_TILE), -height

@@ -48,6 +48,7 @@ def test_rows_of_images(size: str, window: str, kernel: str, shape: str, strict:
         ("5,11,1024", "size=2x2", "2,2,1024,9", "4,10,9"),  # places share a cache's places
         ("7,9,64", "size=5x5", "5,5,64,128", "3,5,128"),  # each row would read much anew
         ("4,5,9,2", "size=2x2x2", "2,2,2,2,8", "3,4,8,8"),  # runs of two kinds
+        ("9,11,6", "size=1x1", "1,1,6,16", "9,11,16"),  # all places are a constant step apart
     ],
 )
 def test_where_another_form_is_better(

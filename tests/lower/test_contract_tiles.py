@@ -171,5 +171,5 @@ def test_strips_of_narrow_panels(sizes: tuple[int, int, int], threads: int) -> N
 
 def test_few_sums_are_no_faster() -> None:
     assert evenly(32, 6) == 4
-    assert evenly(32, 6, least=5) == 5
-    assert evenly(8, 6, least=10) == 6
+    assert evenly(32, 6, registers=2) == 5
+    assert evenly(8, 6, registers=1) == 6

@@ -18,7 +18,7 @@ from ccodegen.ops.rank_sort import RankSorter
 from ccodegen.ops.sliced_radix_sort import SlicedRadixSorter
 from ccodegen.ops.sort_order import sort_keys
 from ccodegen.support.element_type import HLO_TYPES, ElementType
-from ccodegen.target import load
+from ccodegen.target import Machine, load
 from tests import three_ways
 from tests.ops.scope import Scope, module_of
 
@@ -142,13 +142,14 @@ def test_floats_compared_as_numbers(element_type, comparator, n):
     three_ways.check(BY.format(element_type, comparator, n), numbers, strict=True)
 
 
+@pytest.mark.parametrize("vector_bytes", [32, 64])
 @pytest.mark.parametrize(
     ("element_type", "comparator", "n"),
     [("f32", CANONICAL, 301), ("bf16", PARTIAL, 601), ("s8", GREATER, 2100), ("u64", SWAPPED, 257)],
 )
-def test_sorts_by_digits_in_slices(element_type, comparator, n, monkeypatch):
+def test_sorts_by_digits_in_slices(element_type, comparator, n, vector_bytes, monkeypatch):
     monkeypatch.setattr(line_sort, "_LEAST_SHARED", 0)
-    target = with_threads(three_ways.plain_target(), 2)
+    target = three_ways.with_vectors(with_threads(three_ways.plain_target(), 2), vector_bytes)
     text = BY.format(element_type, comparator, n)
     built = three_ways.check(text, values(element_type, n), strict=True, target=target)
     assert any("apart" in to_text(kernel) for kernel in built.program.kernels)
@@ -282,7 +283,14 @@ def test_the_cheapest_sort_is_taken():
     assert sorter_of(1, 32) is MergeSorter
     assert sorter_of(1000, 0) is MergeSorter and sorter_of(1000, 65) is MergeSorter
     assert sorter_of(1000, 32, target="cortex-m4") is MergeSorter
+
+
+@pytest.mark.parametrize(
+    ("vector_bytes", "passes"),
+    [(64, [[1, 3, 6], [1, 3, 8], [1, 4, 8]]), (32, [[1, 4, 8], [1, 4, 8], [1, 4, 8]])],
+)
+def test_the_cheapest_digits_are_taken(vector_bytes: int, passes: list[list[int]]):
     types = {8: ElementType.U8, 32: ElementType.F32, 64: ElementType.F64}
-    lengths = 10**5, 10**6, 10**7
-    passes = [[best_radix(n, [types[bits]], bits).passes for bits in types] for n in lengths]
-    assert passes == [[1, 3, 6], [1, 3, 8], [1, 4, 8]]
+    machine, lengths = Machine(vector_bytes=vector_bytes), (10**5, 10**6, 10**7)
+    taken = [[best_radix(machine, n, [types[b]], b).passes for b in types] for n in lengths]
+    assert taken == passes
