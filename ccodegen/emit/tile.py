@@ -3,10 +3,11 @@
 The name says it all: ccg_tile_f32_8x32.h has `ccg_tile_f32_8x32(sums, lhs, rhs, lhs_offset,
 row_step, depth_step, rhs_offset, depth)`, whose sums fill vector registers over the whole depth.
 Both matrices and the sums are of the one type. ccg_tile_f32_8x32_runs has two arguments more: the
-left matrix lies in runs along the depth, so long and so far apart. ccg_tile_s8_u8_8x32 has a left
-matrix of s8, a right one of u8, and u32 sums, which take as many products at a time as such
-elements fill a sum; ccg_tile_s8_u8_8x32_noted does not find out itself by how much changed signs
-make them too large. ccg_tile_bf16_bf16_8x32 has f32 sums, and `least` behind the depth.
+left matrix lies in runs along the depth, so long and so far apart. ccg_tile_f32_1x64_apart has one
+more: its columns lie in two panels, so far apart. ccg_tile_s8_u8_8x32 has a left matrix of s8, a
+right one of u8, and u32 sums, which take as many products at a time as such elements fill a sum;
+ccg_tile_s8_u8_8x32_noted does not find out itself by how much changed signs make them too large.
+ccg_tile_bf16_bf16_8x32 has f32 sums, and `least` behind the depth.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from ccodegen.support.pattern import pattern
 _PAIRS = "bf16_bf16"
 _BYTES = ("s8_s8", "s8_u8", "u8_s8", "u8_u8")
 _KINDS = rf"f32|f64|u32|s16_s16|[su]8_[su]8|{_PAIRS}"
-NAME = pattern(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})(_runs|_noted)?)\.h")
+NAME = pattern(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})(_runs|_apart|_noted)?)\.h")
 # C's name and the size in bytes.
 TYPES = {"f32": ("float", 4), "f64": ("double", 8), "u32": ("uint32_t", 4)}
 NARROW_TYPES = {"s8": ("int8_t", 1), "u8": ("uint8_t", 1), "s16": ("int16_t", 2)}
-_WITH_SUFFIX = {"_runs": tuple(TYPES), "_noted": _BYTES}
+_WITH_SUFFIX = {"_runs": tuple(TYPES), "_apart": tuple(TYPES), "_noted": _BYTES}
 _SUM_BYTES = 4  # of narrow elements
 _WIDTHS = (64, 32, 16)  # bytes of a vector register
 # With the operands these fill 32 registers; more sums than that would live in memory.
@@ -74,9 +75,13 @@ class _TileView:
 
 @immutable
 class _PlainView(_TileView):
-    """All of one type. `runs`: whether the depth of the left matrix lies in runs."""
+    """All of one type. `runs`: whether the depth of the left matrix lies in runs. `panel`: how wide
+    panels of the right matrix are, `apart`: whether the second half of the columns is in another
+    one."""
 
     runs: bool
+    apart: bool
+    panel: int
     type: str
     suffix: str
 
@@ -118,17 +123,20 @@ def header_text(match: re.Match[str]) -> str:
 
 
 def _plain_view(function: str, kind: str, rows: int, columns: int) -> _PlainView:
-    c_type, element_bytes = TYPES[kind]
+    (c_type, element_bytes), apart = TYPES[kind], function.endswith("_apart")
+    panel = columns // 2 if apart else columns
     return _PlainView(
         name=function,
         ahead=_ahead(rows, element_bytes),
         runs=function.endswith("_runs"),
+        apart=apart,
+        panel=panel,
         type=c_type,
         suffix=kind,
         columns=columns,
         rows=rows,
         size=rows * columns,
-        vector_bodies=_vector_bodies(rows, columns, element_bytes, group=1),
+        vector_bodies=_vector_bodies(rows, columns, element_bytes, group=1, panel=panel),
         portable_rows=_rows(rows, columns, (0,)),
     )
 
@@ -172,13 +180,14 @@ def _ahead(rows: int, element_bytes: int) -> int:
 
 
 def _vector_bodies(
-    rows: int, columns: int, sum_bytes: int, group: int
+    rows: int, columns: int, sum_bytes: int, group: int, panel: int = 0
 ) -> tuple[_VectorBody, ...]:
-    """A body for each width of registers that the tile fits."""
+    """A body for each width of registers that the tile fits, and so many columns of a panel, if not
+    all are in it."""
     bodies = []
     for width in _WIDTHS:
         lanes = width // sum_bytes
-        if columns % lanes or rows * (columns // lanes) > _MOST_ACCUMULATORS:
+        if (panel or columns) % lanes or rows * (columns // lanes) > _MOST_ACCUMULATORS:
             continue
         starts = tuple(range(0, columns, lanes))
         places = tuple(start * group for start in starts)

@@ -21,6 +21,7 @@ Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 """Of arrays, which it changes in place, and scalars."""
 
 _TILE = pattern(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_noted)?")
+_APART = pattern(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)_apart")
 _MATRIX = pattern(r"ccg_matrix_[a-z]\w+?_(\d+)x(\d+)")
 _ROWS = pattern(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
 _WINDOW = pattern(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
@@ -82,6 +83,22 @@ def _tile(rows: int, columns: int) -> Effect:
     return effect
 
 
+def _apart(rows: int, columns: int) -> Effect:
+    """The same with columns in two panels."""
+    width = columns // 2
+    of_panel = _tile(rows, width)
+
+    def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
+        sums, lhs, rhs = arrays
+        offset, row_step, depth_step, rhs_offset, depth, panel_step = map(int, scalars)
+        parts = np.zeros((2, rows, width), sums.dtype)
+        for part, start in zip(parts, (rhs_offset, rhs_offset + panel_step), strict=True):
+            of_panel((part, lhs, rhs), (offset, row_step, depth_step, start, depth))
+        sums.reshape(-1)[:] = np.concatenate(parts, axis=1).reshape(-1)
+
+    return effect
+
+
 def _matrix(rows: int, columns: int) -> Effect:
     """The same in matrix registers; see emit/matrix_tile.py for the arguments. Pairs of floats are
     added up apart, those at even and those at odd places, in a register of the depth at a time."""
@@ -136,6 +153,8 @@ def blocks_used(call: CallC) -> dict[Buffer, Block]:
         return _notes_used(call)
     if match := _MATRIX.fullmatch(function):
         return _matrix_used(call, int(match[1]), int(match[2]))
+    if match := _APART.fullmatch(function):
+        return _apart_used(call, int(match[1]), int(match[2]))
     match = _TILE.fullmatch(function)
     return _tile_used(call, int(match[1]), int(match[2])) if match else {}
 
@@ -168,6 +187,16 @@ def _tile_used(call: CallC, rows: int, columns: int) -> dict[Buffer, Block]:
     left = _span(first, sum(map(abs, sides)) + group)
     used = {lhs: left, rhs: _span(rhs_offset, turns * columns * group)}
     return used | dict.fromkeys(call.buffers[3:], _span(call.scalars[-1], columns))
+
+
+def _apart_used(call: CallC, rows: int, columns: int) -> dict[Buffer, Block]:
+    *scalars, panel_step = call.scalars
+    width, rhs = columns // 2, call.buffers[2]
+    used = _tile_used(replace(call, scalars=tuple(scalars)), rows, width)
+    if rhs not in used or not isinstance(panel_step, Const):
+        return {}
+    first, ((count, _),) = used[rhs]
+    return used | {rhs: (first, ((2, panel_step.value), (count, 1)))}
 
 
 def _line_used(call: CallC) -> dict[Buffer, Block]:
@@ -235,6 +264,7 @@ def _window(places: int, lanes: int, taps: int, stride: int) -> Effect:
 
 _EFFECTS: dict[re.Pattern[str], Callable[..., Effect]] = {
     _TILE: _tile,
+    _APART: _apart,
     _MATRIX: _matrix,
     _ROWS: _rows,
     _WINDOW: _window,

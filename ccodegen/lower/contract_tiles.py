@@ -31,6 +31,7 @@ _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
 PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
 _OFTEN = 8  # tiles beside each other
+_WIDE = 64  # bytes of a vector, of which one panel comes as fast from memory as two at a time
 _ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
 _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
 
@@ -120,6 +121,9 @@ class _Tiles:
             with self._packed(packer.lefts, batch, rows, together) as group:
                 self._by_columns(batch, group, right)
             return
+        if left and right and self._takes_two_panels:
+            self._by_two_panels(batch, left(_ZERO), right)
+            return
         left = left or self._all(packer.lefts, batch, rows)
         left = self._all_noted(left, rows, is_left=True)
         strip = packer.panels_of_a_strip if right is None else 1
@@ -146,6 +150,12 @@ class _Tiles:
         keep a panel of it, and narrow tiles read it so often that it does not come in time."""
         near = self._product.work.job.target.machine.cache_bytes // 2
         return self._packer.is_narrow and self._left_bytes > near and self._columns >= _OFTEN
+
+    @property
+    def _takes_two_panels(self) -> bool:
+        """Whether the right matrix, which is read once, comes faster in two panels at a time."""
+        tile, machine = self._tile, self._product.work.job.target.machine
+        return self._m == 1 == tile.group and self._columns > 1 and machine.vector_bytes < _WIDE
 
     def _together(self, count: int, size: int, others: int, strip: int = 1) -> int:
         """How many of `count` panels of `size` bytes are near at a time, where the panels of the
@@ -211,6 +221,25 @@ class _Tiles:
         panels = self._notes.some(left.panels, left.count, left.most, is_left=True)
         with builder.loop(self._columns, "jt") as jt, builder.loop(left.count, "it") as it:
             self._compute(batch, (plus(left.first, it), jt), panels(it), right(jt))
+
+    def _by_two_panels(self, batch: Index, left: Panel, right: Panels) -> None:
+        """Computes the only row, two panels of columns at a time."""
+        builder, width = self._builder, self._tile.columns
+        name = f"{replace(self._tile, columns=2 * width).function('tile')}_apart"
+        with builder.loop(self._columns // 2, "pair", LoopKind.PARALLEL) as pair:
+            sums = builder.local(self._tile.sums, (2 * width,), "sums")
+            numbers = [plus(times(pair, 2), n) for n in range(2)]
+            panels = [right(number) for number in numbers]
+            step = apply("subtract", panels[1].offset, panels[0].offset)
+            call = self._call(Sums(sums, _ZERO, width), left, panels[0])
+            scalars = builder.simplify((*call.scalars, step))
+            builder.emit(replace(call, function=name, header=f"{name}.h", scalars=scalars))
+            for number, panel, start in zip(numbers, panels, (0, width), strict=True):
+                own = replace(panel, before=index(start))
+                self._packer.finish((batch, _ZERO, number), (sums, left, own), LoopKind.VECTOR)
+        if self._columns % 2:
+            last = index(self._columns - 1)
+            self._compute(batch, (_ZERO, last), left, right(last))
 
     def _compute(self, batch: Index, tile: tuple[Expr, Expr], left: Panel, right: Panel) -> None:
         """Computes one tile of sums and hands each to the epilogue, if there is one."""

@@ -105,6 +105,20 @@ def test_runs_of_the_depth(machine: str, compiler: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("size", ["1x64", "2x16", "1x6"])
+def test_columns_in_two_panels(size: str, machine: str, compiler: str, tmp_path: Path) -> None:
+    run = build(f"ccg_tile_f32_{size}_apart", tmp_path, compiler, machine, sizes=6)
+    rows, columns = map(int, size.split("x"))
+    random = np.random.default_rng(0)
+    lhs = random.integers(-9, 9, (rows, DEPTH)).astype(np.float32)
+    panels = random.integers(-9, 9, (3, DEPTH, columns // 2)).astype(np.float32)
+    sums = np.empty((rows, columns), np.float32)
+    called(run, (sums, lhs, panels), (0, DEPTH, 1, 0, DEPTH, 2 * panels[0].size))
+    np.testing.assert_array_equal(sums, lhs @ np.hstack([panels[0], panels[2]]))
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("machine", INTEGER_MACHINES)
 @pytest.mark.parametrize("types", ["s8_s8", "s8_u8", "u8_s8", "u8_u8", "s16_s16", "u32"])
 @pytest.mark.parametrize("size", ["12x32", "3x8", "5x7"])

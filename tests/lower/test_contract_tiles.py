@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ccodegen.backend.build import Build
+from ccodegen.backend.options import with_threads
 from ccodegen.loop.ir import CallC, For
 from ccodegen.ops.register_tile import evenly
 from ccodegen.target.model import Target
@@ -167,6 +168,21 @@ def _with_a_small_cache(threads: int) -> Target:
 def test_strips_of_narrow_panels(sizes: tuple[int, int, int], threads: int) -> None:
     text = dense(*sizes, "kn", "f32 f32 f32")
     check(module_of(text), target=_with_a_small_cache(threads))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("kind", ["f32", "f64", "u32"])
+@pytest.mark.parametrize("columns", [64, 80, 93])
+def test_one_row_reads_two_panels_at_a_time(columns: int, kind: str, threads: int) -> None:
+    module = with_weights(dense(1, 480, columns, "kn", f"{kind} {kind} {kind}"))
+    built = check(module, target=with_threads(plain_target(), threads))
+    first, *_ = functions(built)
+    assert first.endswith("_apart")
+
+
+def test_one_row_by_wide_vectors_reads_one() -> None:
+    built = check(with_weights(dense(1, 480, 128, "kn")), target=with_vectors(plain_target(), 64))
+    assert not functions(built)[0].endswith("_apart")
 
 
 def test_few_sums_are_no_faster() -> None:
