@@ -299,18 +299,19 @@ class Packer:
         place: tuple[Index, Expr, Expr],
         computed: tuple[Buffer, Panel, Panel],
         kind: LoopKind = LoopKind.SERIAL,
+        start: int = 0,
     ) -> None:
-        """Hands the sums of a tile to the epilogue; `place`: which batch, row and column of tiles,
-        `kind`: of the loop over columns."""
+        """Hands the sums of a tile, which begin there, to the epilogue; `place`: which batch, row
+        and column of tiles, `kind`: of the loop over columns."""
         builder, tile, work = self._builder, self._tile, self._product.work
         (batch, it, jt), (sums, left, right) = place, computed
         m, n, _ = self._product.shape.sizes
-        top, start = times(it, tile.rows), times(jt, tile.columns)
+        top, first = times(it, tile.rows), times(jt, tile.columns)
         with builder.loop(remaining(work, m, top, tile.rows), "i") as i:
             row = self.row(plus(top, i))
-            with builder.loop(remaining(work, n, start, tile.columns), "j", kind) as j:
+            with builder.loop(remaining(work, n, first, tile.columns), "j", kind) as j:
                 at = plus(times(plus(left.before, i), tile.columns), plus(right.before, j))
-                column = self.column(plus(start, j))
+                at, column = plus(at, start), self.column(plus(first, j))
                 total = converted(Load(sums, builder.simplify((at,))), self._product.type)
                 self._product.finish(batch, row, column, total)
 

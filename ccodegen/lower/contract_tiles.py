@@ -235,8 +235,8 @@ class _Tiles:
             scalars = builder.simplify((*call.scalars, step))
             builder.emit(replace(call, function=name, header=f"{name}.h", scalars=scalars))
             for number, panel, start in zip(numbers, panels, (0, width), strict=True):
-                own = replace(panel, before=index(start))
-                self._packer.finish((batch, _ZERO, number), (sums, left, own), LoopKind.VECTOR)
+                place, computed = (batch, _ZERO, number), (sums, left, panel)
+                self._packer.finish(place, computed, LoopKind.VECTOR, start)
         if self._columns % 2:
             last = index(self._columns - 1)
             self._compute(batch, (_ZERO, last), left, right(last))
