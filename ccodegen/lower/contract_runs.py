@@ -88,7 +88,7 @@ def run_tile(product: Product, tile: RegisterTile) -> RunTile | None:
     if 2 * lower.rows < tile.rows or not right_lies_in_panels(product, tile):
         return None
     fills_tiles = lower.rows == tile.rows and width % tile.rows == 0
-    if not fills_tiles and _is_plain(product, tile):
+    if not fills_tiles and _lies_in_steps(product, tile):
         return None
     found = left_runs(by_rows(product), lower)
     return None if found is None or _collides(found) else found
@@ -99,7 +99,7 @@ def _collides(found: RunTile) -> bool:
     return found.row_step * found.tile.left.bytes % PAGE == 0
 
 
-def _is_plain(product: Product, tile: RegisterTile) -> bool:
+def _lies_in_steps(product: Product, tile: RegisterTile) -> bool:
     """Whether all rows are a constant step apart, those of different rows of the image too."""
     with product.looked_at() as (batch, _, _, _):
         return Packer(product, tile).left_in_place(batch) is not None

@@ -31,7 +31,6 @@ _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
 PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
 _OFTEN = 8  # tiles beside each other
-_WIDE = 64  # bytes of a vector, of which one panel comes as fast from memory as two at a time
 _ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
 _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
 
@@ -153,9 +152,10 @@ class _Tiles:
 
     @property
     def _takes_two_panels(self) -> bool:
-        """Whether the right matrix, which is read once, comes faster in two panels at a time."""
-        tile, machine = self._tile, self._product.work.job.target.machine
-        return self._m == 1 == tile.group and self._columns > 1 and machine.vector_bytes < _WIDE
+        """Whether the right matrix, which is read once, comes faster in two panels at a time: wide
+        vectors take one as fast as memory gives it."""
+        is_row = self._m == 1 == self._tile.group and self._columns > 1
+        return is_row and not self._product.work.job.target.machine.has_wide_vectors
 
     def _together(self, count: int, size: int, others: int, strip: int = 1) -> int:
         """How many of `count` panels of `size` bytes are near at a time, where the panels of the

@@ -22,7 +22,6 @@ from ccodegen.support.immutable import immutable
 from ccodegen.target import Machine
 
 _U32 = ElementType.U32
-_WIDE = 64  # bytes of a vector
 BLOCK = 256  # elements whose digits are computed together, in a loop without dependences
 
 
@@ -33,8 +32,8 @@ def room(n: int) -> int:
 
 def finds_places_first(machine: Machine) -> bool:
     """Whether the places of a block's elements are found before any is moved: where the load of a
-    counter waits until it is known where the last element went, as Zen 3 has it and Zen 4 not."""
-    return machine.vector_bytes < _WIDE
+    counter waits until it is known where the last element went."""
+    return not machine.has_wide_vectors
 
 
 Block: TypeAlias = tuple[Expr, Expr]  # its first element, and the number of them
@@ -229,8 +228,10 @@ class RadixSorter:
                     place = counters.take(row, self._as_index(b.load(keys, (k,))))
                     b.store(keys, (k,), apply("convert", place, type=self._radix.word))
             with b.loop(length, "k") as k:
-                found = self._as_index(b.load(keys, (k,)))
-                place = found if self._places_first else counters.take(row, found)
+                if self._places_first:
+                    place = self._as_index(b.load(keys, (k,)), "place")
+                else:
+                    place = counters.take(row, self._as_index(b.load(keys, (k,))))
                 self._store(target, place, self._load(source, plus(start, k)))
 
     def _find_digits(self, keys: Buffer, digit: Digit, source: Expr, block: Block) -> None:
@@ -257,9 +258,9 @@ class RadixSorter:
         largest = apply("convert", minus(digit.values, 1), type=word)
         return apply("and", apply("shift-right-logical", key, shift), largest)
 
-    def _as_index(self, key: Expr) -> Expr:
-        """What a key has been made, as an index."""
-        return self._builder.let(apply("convert", key, type=INDEX), "at")
+    def _as_index(self, number: Expr, name: str = "digit") -> Expr:
+        """A digit, or a place, as an index."""
+        return self._builder.let(apply("convert", number, type=INDEX), name)
 
     def _load(self, side: Expr, at: Expr) -> list[Expr]:
         return [self._builder.load(buffer, (side, at)) for buffer in self._line.buffers]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from ccodegen.support.immutable import frozen
 
+_WIDE = 64  # bytes of a vector
+
 
 @frozen
 class Compiler:
@@ -73,6 +75,12 @@ class Machine:
     @property
     def has_vectors(self) -> bool:
         return self.vector_elements(4) > 1
+
+    @property
+    def has_wide_vectors(self) -> bool:
+        """Whether a vector is as long as a line of a cache. Much that was measured on processors
+        that have such (Zen 4) is not so where they are narrower (Zen 3)."""
+        return self.vector_bytes >= _WIDE
 
     def vector_elements(self, element_bytes: int) -> int:
         """How many elements a vector register holds: 1 where there are no vectors."""
