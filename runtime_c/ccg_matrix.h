@@ -25,6 +25,7 @@
     __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #register : : "r"(p), "r"(step) : "memory")
 #define CCG_MATRIX_STORE(register, p, step) \
     __asm__ volatile("tilestored %%tmm" #register ", (%0,%1,1)" : : "r"(p), "r"(step) : "memory")
+#define CCG_MATRIX_ZERO(register) __asm__ volatile("tilezero %%tmm" #register : :)
 #define CCG_MATRIX_ADD(instruction, sums, left, right) \
     __asm__ volatile(#instruction " %%tmm" #right ", %%tmm" #left ", %%tmm" #sums : :)
 #define CCG_MATRIX_RELEASE() __asm__ volatile("tilerelease" : :)

@@ -2,9 +2,10 @@
 
 Such a register holds up to 16 rows of 64 bytes; one instruction of AMX multiplies two of them and
 adds to a third. ccg_matrix_s8_u8_32x32.h has `ccg_matrix_s8_u8_32x32(sums, lhs, rhs, sums_offset,
-sums_step, lhs_offset, row_step, depth_step, rhs_offset, depth)`, with panels as those of
-ccg_tile_s8_u8_32x32, but a depth that fills registers. ccg_matrix_bf16_bf16_32x32 has f32 sums, and
-`least` behind the depth.
+sums_step, tile_step, lhs_offset, row_step, rhs_offset, panel_step, panels, depth)`: a row of tiles,
+of panels as those of ccg_tile_s8_u8_32x32, but with a depth that fills registers.
+ccg_matrix_bf16_bf16_32x32 has f32 sums, `leasts` behind rhs, and `first_least, least` behind the
+depth.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ NAME = pattern(
 )
 _ROWS, _ROW_BYTES = 16, 64  # of a register
 _FIRST_LEFT, _FIRST_RIGHT = 4, 6  # registers: those before hold sums
+_PART_BYTES = 512  # of the depth, which a first-level cache of 32 KB keeps of 32 rows and columns
 _INSTRUCTIONS = {
     "s8_s8": "tdpbssd", "s8_u8": "tdpbsud", "u8_s8": "tdpbusd", "u8_u8": "tdpbuud",
     "bf16_bf16": "tdpbf16ps",
@@ -41,8 +43,9 @@ class _Sums:
 @immutable
 class _View:
     """`type`: of the sums; `step`: elements of the depth that a register holds, `group` side by
-    side in a row of the right one; `lefts`, `rights`: first row or column by register; `shapes`:
-    what tells the processor the shape of each register, byte by byte, in lines."""
+    side in a row of the right one; `part`: those that one tile adds before the next one does;
+    `lefts`, `rights`: first row or column by register; `shapes`: what tells the processor the shape
+    of each register, byte by byte, in lines."""
 
     name: str
     pairs: bool
@@ -52,6 +55,7 @@ class _View:
     rows: int
     columns: int
     step: int
+    part: int
     group: int
     extension: str
     instruction: str
@@ -87,6 +91,7 @@ def header_text(match: re.Match[str]) -> str:
         rows=rows,
         columns=columns,
         step=_ROW_BYTES // left[1],
+        part=_PART_BYTES // left[1],
         group=4 // left[1],
         extension="BF16" if pairs else "INT8",
         instruction=_INSTRUCTIONS[kind],

@@ -74,12 +74,7 @@ class _Accesses:
     def _statement(self, statement: Stmt) -> None:
         match statement:
             case For(var, extent, body):
-                if not isinstance(extent, int):
-                    self._find_least(extent)
-                self.ranges[var] = counted(extent, self.ranges)
-                if not isinstance(extent, int):
-                    self._loads(extent)
-                    self.limits[var] = self._limits(extent)
+                self._count(var, extent)
                 self.collect(body)
             case If(condition, then, orelse):
                 self._loads(condition)
@@ -98,13 +93,21 @@ class _Accesses:
             case CallC():
                 self._call(statement)
 
+    def _count(self, var: Var, extent: int | Expr) -> None:
+        if not isinstance(extent, int):
+            self._find_least(extent)
+        self.ranges[var] = counted(extent, self.ranges)
+        if not isinstance(extent, int):
+            self._loads(extent)
+            self.limits[var] = self._limits(extent)
+
     def _call(self, call: CallC) -> None:
         self.calls = True
         blocks = blocks_used(call)
         for buffer, (place, sides) in blocks.items():
             for count, step in sides:
                 within = Var(f"turn {len(self.ranges)} of a call")
-                self.ranges[within] = count
+                self._count(within, count)
                 further = Apply("multiply", (within, Const(INDEX, step)), INDEX)
                 place = Apply("add", (place, further), INDEX)
             self.indices.setdefault(buffer, []).append((place,))

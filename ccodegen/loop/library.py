@@ -100,25 +100,28 @@ def _apart(rows: int, columns: int) -> Effect:
 
 
 def _matrix(rows: int, columns: int) -> Effect:
-    """The same in matrix registers; see emit/matrix_tile.py for the arguments. Pairs of floats are
-    added up apart, those at even and those at odd places, in a register of the depth at a time."""
+    """The same in matrix registers, for panels of rhs one after the other; see emit/matrix_tile.py
+    for the arguments. Pairs of floats are added up apart, those at even and those at odd places, in
+    a register of the depth at a time."""
     of_integers = _tile(rows, columns)
 
     def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
         sums, lhs, rhs = (a.reshape(-1) for a in arrays[:3])
-        first, step, *rest = map(int, scalars)
-        is_float = sums.dtype.kind == "f"
-        total = np.zeros((rows, columns), np.float32 if is_float else np.uint32)
-        (_add_pairs if is_float else of_integers)((total, lhs, rhs), rest)
+        first, step, tile_step, *steps, start, panel_step, panels, depth = map(int, scalars[:9])
+        is_float, group = sums.dtype.kind == "f", sums.itemsize // lhs.itemsize
+        add, kind = (_add_pairs, np.float32) if is_float else (of_integers, np.uint32)
         places = first + np.arange(rows)[:, None] * step + np.arange(columns)
-        sums[places] = total.view(sums.dtype)
+        for panel in range(panels):
+            total = np.zeros((rows, columns), kind)
+            add((total, lhs, rhs), (*steps, group, start + panel * panel_step, depth))
+            sums[places + panel * tile_step] = total.view(sums.dtype)
 
     return effect
 
 
 def _add_pairs(arrays: Arrays, scalars: Sequence[int]) -> None:
-    """See `_matrix`."""
-    (total, lhs, rhs), (offset, row_step, _, rhs_offset, depth, *_) = arrays, scalars
+    """See `_matrix`; arguments as of `_tile`."""
+    (total, lhs, rhs), (offset, row_step, _, rhs_offset, depth) = arrays, scalars
     rows, columns = total.shape
     starts = offset + np.arange(rows) * row_step
     for first in range(0, depth, _MATRIX_DEPTH):
@@ -139,7 +142,7 @@ def _note() -> Effect:
     return effect
 
 
-Block: TypeAlias = tuple[Expr, tuple[tuple[int, int], ...]]
+Block: TypeAlias = tuple[Expr, tuple[tuple[int | Expr, int], ...]]
 """The first of some elements, and along each side how many there are, and how far apart."""
 
 
@@ -165,11 +168,19 @@ def _span(first: Expr, count: int) -> Block:
 
 
 def _matrix_used(call: CallC, rows: int, columns: int) -> dict[Buffer, Block]:
-    first, step, *scalars = call.scalars
-    used = _tile_used(replace(call, scalars=tuple(scalars[:5])), rows, columns)
-    if isinstance(step, Const) and call.buffers[0] not in call.buffers[1:]:
-        used[call.buffers[0]] = first, ((rows, step.value), (columns, 1))
-    return used
+    first, _, _, lhs_offset, _, rhs_offset, _, panels, _, *more = call.scalars
+    sizes = [call.scalars[n] for n in (1, 2, 4, 6, 8)]
+    constants = [s.value for s in sizes if isinstance(s, Const)]
+    if len(constants) < len(sizes) or len(set(call.buffers)) < len(call.buffers):
+        return {}
+    step, tile_step, row_step, panel_step, depth = constants
+    blocks = [
+        (first, ((panels, tile_step), (rows, step), (columns, 1))),
+        (lhs_offset, ((rows, row_step), (depth, 1))),
+        (rhs_offset, ((panels, panel_step), (depth * columns, 1))),
+        *((at, ((panels, 1),)) for at in more[:1]),
+    ]
+    return dict(zip(call.buffers, blocks, strict=True))
 
 
 def _tile_used(call: CallC, rows: int, columns: int) -> dict[Buffer, Block]:

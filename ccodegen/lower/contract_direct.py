@@ -1,7 +1,6 @@
-"""Tiles whose sums are the result: the function that computes a tile stores them where they belong.
+"""Tiles whose sums are the result: the function that computes them stores them where they belong.
 
-Else it stores them in a local array, for the epilogue to read. A processor may have to wait before
-it reads what was stored from matrix registers.
+A processor may have to wait before it reads what was stored from matrix registers.
 """
 
 from __future__ import annotations
@@ -21,27 +20,29 @@ _WORDS = (ElementType.S32, ElementType.U32)
 
 @immutable
 class Sums:
-    """Where a tile's sums go: element (0, 0), and how far apart rows are; columns lie side by
-    side."""
+    """Where the sums of tiles beside each other go: element (0, 0), and how far apart rows are, and
+    tiles; columns lie side by side."""
 
     buffer: Buffer
     offset: Expr
     row_step: int
+    tile_step: int
 
 
 def result_place(
-    product: Product, packer: Packer, tile: RegisterTile, at: tuple[Index, Expr, Expr]
+    product: Product, packer: Packer, tile: RegisterTile, at: tuple[Index, Expr, Expr], most: int
 ) -> Sums | None:
-    """The part of the result that is tile `at`: batch, row and column of tiles; None where the
-    epilogue does more than to store sums, or tiles stand out of the result."""
+    """The part of the result that is tile `at` (batch, row and column of tiles) and those behind
+    it, at most `most` in all; None where the epilogue does more than to store sums, or tiles stand
+    out of the result."""
     batch, it, jt = at
     m, n, _ = product.shape.sizes
     if m % tile.rows or n % tile.columns:
         return None
     builder, zero = product.work.builder, index(0)
 
-    def stored(i: Expr, j: Expr) -> Load | None:
-        row, column = plus(times(it, tile.rows), i), plus(times(jt, tile.columns), j)
+    def stored(n: Expr, i: Expr, j: Expr) -> Load | None:
+        row, column = plus(times(it, tile.rows), i), plus(times(plus(jt, n), tile.columns), j)
         with builder.block() as statements:
             total = Load(builder.local(tile.sums, (1,), "sum"), (zero,))
             product.finish(batch, packer.row(row), packer.column(column), total)
@@ -50,13 +51,13 @@ def result_place(
                 return Load(buffer, indices)
         return None
 
-    with builder.block(), builder.loops((tile.rows, tile.columns), "a") as (i, j):
-        element = stored(i, j)
-        found = element and steps_along(builder, element, (i, j), (*batch, it, jt))
-    first = stored(zero, zero)
-    if not found or first is None or found[1][1] != 1:
+    with builder.block(), builder.loops((most, tile.rows, tile.columns), "a") as place:
+        element = stored(*place)
+        found = element and steps_along(builder, element, place, (*batch, it, jt))
+    first = stored(zero, zero, zero)
+    if not found or first is None or found[1][2] != 1:
         return None
-    return Sums(found[0], position_of(first), found[1][0])
+    return Sums(found[0], position_of(first), found[1][1], found[1][0])
 
 
 def _is_same(value: Expr, total: Load) -> bool:

@@ -60,6 +60,17 @@ Pack: TypeAlias = Callable[[Index, Numbers, Expr, int, LoopKind], Panels]
 place among them."""
 
 
+@immutable
+class Group:
+    """Panels of one matrix that are near at a time: the number of the first one, how many there
+    are, at most `most`, and each by its place among them."""
+
+    first: Expr
+    count: Expr | int
+    most: int
+    panels: Panels
+
+
 class Packer:
     """Packs the panels of one product. `depth`: that of panels, a multiple of a group."""
 
@@ -186,21 +197,18 @@ class Packer:
     @cached_property
     def panels_of_a_strip(self) -> int:
         """How many panels of the right matrix lie in what is read of its rows at a time."""
-        if not self.is_narrow:
+        read = self._columns * self._tile.right.bytes
+        if read > _CACHE_LINE:
             return 1
         product, builder = self._product, self._builder
         with product.looked_at() as (batch, _, depth, _), builder.loop(self._n, "j") as j:
             step = stride_along(product.rhs(batch, depth, self.column(j)), j)
-        return _STRIP // self._row_bytes if step == 1 else 1
+        return _STRIP // read if step == 1 else 1
 
     @property
     def is_narrow(self) -> bool:
         """Whether a row of a panel of the right matrix is at most one line of a cache."""
-        return self._row_bytes <= _CACHE_LINE
-
-    @property
-    def _row_bytes(self) -> int:
-        return self._columns * self._group * self._tile.right.bytes
+        return self._columns * self._group * self._tile.right.bytes <= _CACHE_LINE
 
     def left_in_place(self, batch: Index) -> Panels | None:
         """The left matrix where it is plain memory in constant steps: no padding, no conversion."""
@@ -299,7 +307,7 @@ class Packer:
         place: tuple[Index, Expr, Expr],
         computed: tuple[Buffer, Panel, Panel],
         kind: LoopKind = LoopKind.SERIAL,
-        start: int = 0,
+        start: int | Expr = 0,
     ) -> None:
         """Hands the sums of a tile, which begin there, to the epilogue; `place`: which batch, row
         and column of tiles, `kind`: of the loop over columns."""

@@ -19,13 +19,12 @@ from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import linearize
 from ccodegen.lower.chunks import in_chunks, most_chunks, remaining
-from ccodegen.lower.contract_direct import Sums, result_place
+from ccodegen.lower.contract_matrix import MatrixTiles
 from ccodegen.lower.contract_notes import Notes
-from ccodegen.lower.contract_panels import Pack, Packer, Panel, Panels
+from ccodegen.lower.contract_panels import Group, Pack, Packer, Panel, Panels
 from ccodegen.lower.product import Product
 from ccodegen.ops.index import plus, times
 from ccodegen.ops.register_tile import RegisterTile, evenly
-from ccodegen.support.immutable import immutable
 
 _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
@@ -80,17 +79,6 @@ def right_lies_in_panels(product: Product, tile: RegisterTile) -> bool:
     builder = product.work.builder
     with builder.block(), builder.loops(product.shape.batch, "b") as batch:
         return Packer(product, tile).right_in_place(batch) is not None
-
-
-@immutable
-class _Group:
-    """Panels of one matrix that are near at a time: the number of the first one, how many there
-    are, at most `most`, and each by its place among them."""
-
-    first: Expr
-    count: Expr | int
-    most: int
-    panels: Panels
 
 
 class _Tiles:
@@ -160,7 +148,10 @@ class _Tiles:
     def _together(self, count: int, size: int, others: int, strip: int = 1) -> int:
         """How many of `count` panels of `size` bytes are near at a time, where the panels of the
         other matrix, of `others` bytes in all, are read once for all of these; whole strips."""
-        most = max(1, min(_NEAR // max(1, size), count // most_chunks(self._product.work)))
+        chunks = most_chunks(self._product.work)
+        if self._tile.matrix:  # which multiplies faster than the other matrix is read for each
+            chunks = -(-chunks // 2)
+        most = max(1, min(_NEAR // max(1, size), count // chunks))
         if others <= _NEAR or most < strip:
             return min(most, strip)
         strips = -(-count // strip)
@@ -175,22 +166,22 @@ class _Tiles:
         return self._notes.all(panels, count, self._place, self._places, is_left)
 
     @contextmanager
-    def _in_place(self, panels: Panels, count: int, together: int) -> Iterator[_Group]:
+    def _in_place(self, panels: Panels, count: int, together: int) -> Iterator[Group]:
         """A loop over groups of panels that lie in memory."""
         groups = -(-count // together)
         with self._builder.loop(groups, "group", LoopKind.PARALLEL) as number:
             first, inside = self._inside(number, count, together)
-            yield _Group(first, inside, together, lambda n: panels(plus(first, n)))
+            yield Group(first, inside, together, lambda n: panels(plus(first, n)))
 
     @contextmanager
-    def _packed(self, pack: Pack, batch: Index, count: int, together: int) -> Iterator[_Group]:
+    def _packed(self, pack: Pack, batch: Index, count: int, together: int) -> Iterator[Group]:
         """A loop over groups of panels, which packs them."""
         groups = -(-count // together)
         with self._groups_in_chunks(groups) as (number, place, places):
             first, inside = self._inside(number, count, together)
             at = times(place, together)
             panels = pack(batch, (first, inside), at, places * together, LoopKind.SERIAL)
-            yield _Group(first, inside, together, panels)
+            yield Group(first, inside, together, panels)
 
     @contextmanager
     def _groups_in_chunks(self, groups: int) -> Iterator[tuple[Expr, Expr, int]]:
@@ -209,13 +200,18 @@ class _Tiles:
             return first, together
         return first, remaining(self._product.work, count, first, together)
 
-    def _by_rows(self, batch: Index, left: Panels, right: _Group) -> None:
+    def _by_rows(self, batch: Index, left: Panels, right: Group) -> None:
         """Computes the tiles of a group of columns."""
         builder, panels = self._builder, self._notes.some(right.panels, right.count, right.most)
+        if self._tile.matrix:
+            tiles = MatrixTiles(self._product, self._packer, self._tile)
+            with builder.loop(self._rows, "it") as it:
+                tiles.compute(batch, it, left(it), replace(right, panels=panels))
+            return
         with builder.loop(self._rows, "it") as it, builder.loop(right.count, "jt") as jt:
             self._compute(batch, (it, plus(right.first, jt)), left(it), panels(jt))
 
-    def _by_columns(self, batch: Index, left: _Group, right: Panels) -> None:
+    def _by_columns(self, batch: Index, left: Group, right: Panels) -> None:
         """Computes the tiles of a group of rows."""
         builder = self._builder
         panels = self._notes.some(left.panels, left.count, left.most, is_left=True)
@@ -231,7 +227,7 @@ class _Tiles:
             numbers = [plus(times(pair, 2), n) for n in range(2)]
             panels = [right(number) for number in numbers]
             step = apply("subtract", panels[1].offset, panels[0].offset)
-            call = self._call(Sums(sums, _ZERO, width), left, panels[0])
+            call = self._call(sums, left, panels[0])
             scalars = builder.simplify((*call.scalars, step))
             builder.emit(replace(call, function=name, header=f"{name}.h", scalars=scalars))
             for number, panel, start in zip(numbers, panels, (0, width), strict=True):
@@ -243,28 +239,19 @@ class _Tiles:
 
     def _compute(self, batch: Index, tile: tuple[Expr, Expr], left: Panel, right: Panel) -> None:
         """Computes one tile of sums and hands each to the epilogue, if there is one."""
-        own, at = self._tile, (batch, *tile)
-        if own.matrix:
-            place = result_place(self._product, self._packer, own, at)
-            if place is not None:
-                self._builder.emit(self._call(place, left, right))
-                return
+        own = self._tile
         sums = self._builder.local(own.sums, (own.rows * own.columns,), "sums")
-        self._builder.emit(self._call(Sums(sums, _ZERO, own.columns), left, right))
-        self._packer.finish(at, (sums, left, right), LoopKind.VECTOR)
+        self._builder.emit(self._call(sums, left, right))
+        self._packer.finish((batch, *tile), (sums, left, right), LoopKind.VECTOR)
 
-    def _call(self, sums: Sums, left: Panel, right: Panel) -> CallC:
+    def _call(self, sums: Buffer, left: Panel, right: Panel) -> CallC:
         """tile(sums, lhs, rhs, lhs offset, step per row, step along depth, rhs offset, depth), with
-        the sum of the least exponents of pairs, or the excess of bytes and where it begins. In
-        matrix registers the sums' offset and step per row come first."""
-        family = "matrix" if self._tile.matrix else "tile"
-        name, depth = self._tile.function(family), index(self._packer.depth)
+        the sum of the least exponents of pairs, or the excess of bytes and where it begins."""
+        name, depth = self._tile.function("tile"), index(self._packer.depth)
         steps = (index(left.row_step), index(left.column_step))
         scalars: tuple[Expr, ...] = (left.offset, *steps, right.offset, depth)
-        if self._tile.matrix:
-            scalars = (sums.offset, index(sums.row_step), *scalars)
         scalars = self._builder.simplify(scalars)
-        buffers: tuple[Buffer, ...] = (sums.buffer, left.buffer, right.buffer)
+        buffers: tuple[Buffer, ...] = (sums, left.buffer, right.buffer)
         if self._tile.adds_pairs and left.notes and right.notes:
             least = Load(left.notes, (left.note,)), Load(right.notes, (right.note,))
             scalars = (*scalars, apply("add", *least))

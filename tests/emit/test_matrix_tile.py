@@ -34,36 +34,51 @@ def machine(request: pytest.FixtureRequest) -> str:
 def test_bytes_are_exact(
     size: str, types: str, compiler: str, machine: str, tmp_path: Path
 ) -> None:
-    run = build(f"ccg_matrix_{types}_{size}", tmp_path, compiler, machine, 7)
+    run = build(f"ccg_matrix_{types}_{size}", tmp_path, compiler, machine, 9)
     rows, columns = map(int, size.split("x"))
     left, right = (HLO_TYPES[part].dtype for part in types.split("_"))
-    lhs, rhs = extremes((rows + 2, 128 + 7), left), extremes((128, columns), right)
-    panel = rhs.reshape(32, 4, columns).transpose(0, 2, 1).copy()
-    sums = np.full((rows + 1, columns + 3), 7, np.uint32)
-    expected = sums.copy()
-    step = columns + 3
-    called(run, (sums, lhs, panel), (step + 2, step, 2 * 135 + 5, 135, 4, 0, 128))
-    product = lhs[2:, 5:133].astype(np.int64) @ rhs.astype(np.int64)
-    expected[1:, 2 : columns + 2] = product.astype(np.uint32)
-    np.testing.assert_array_equal(sums, expected)
+    for depth, panels in ((128, 1), (1216, 3)):
+        lhs, rhs = extremes((rows + 2, depth + 7), left), extremes((depth, panels, columns), right)
+        packed = rhs.reshape(-1, 4, panels, columns).transpose(2, 0, 3, 1).copy()
+        step = panels * columns + 3
+        sums = np.full((rows + 1, step), 7, np.uint32)
+        expected = sums.copy()
+        steps = step + 2, step, columns, 2 * (depth + 7) + 5, depth + 7, 0, depth * columns
+        called(run, (sums, lhs, packed), (*steps, panels, depth))
+        product = lhs[2:, 5:-2].astype(np.int64) @ rhs.reshape(depth, -1).astype(np.int64)
+        expected[1:, 2:-1] = product.astype(np.uint32)
+        np.testing.assert_array_equal(sums, expected)
 
 
 @COMPILERS
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("least", [-1000, 142], ids=["any", "fast"])
+@pytest.mark.parametrize("depth", [96, 608])
 def test_pairs_have_one_order(
-    least: int, size: str, compiler: str, machine: str, tmp_path: Path
+    depth: int, size: str, compiler: str, machine: str, tmp_path: Path
 ) -> None:
-    flags = f"{machine} -ffp-contract=fast"
-    run = build(f"ccg_matrix_bf16_bf16_{size}", tmp_path, compiler, flags, 7, "int32_t")
+    """Of three panels, the middle one not by registers."""
+    run = build_pairs(size, tmp_path, compiler, f"{machine} -ffp-contract=fast")
     rows, columns = map(int, size.split("x"))
     random = np.random.default_rng(0)
-    lhs, rhs = (random.standard_normal(s).astype(BF16) for s in ((rows, 96), (96, columns)))
+    shapes = (rows, depth), (depth, 3 * columns)
+    lhs, rhs = (random.standard_normal(shape).astype(BF16) for shape in shapes)
     lhs[0, 3], rhs[7, 2], rhs[8, 3], lhs[2, :], rhs[40, 5] = np.inf, np.nan, 1e38, 0, -np.inf
-    panel = rhs.reshape(48, 2, columns).transpose(0, 2, 1).copy()
-    sums = np.empty((rows, columns), np.float32)
-    called(run, (sums, lhs, panel), (0, columns, 0, 96, 2, 0, 96), least)
-    np.testing.assert_array_equal(sums, by_parity(lhs, rhs))
+    rhs[9, columns + 1] = np.inf
+    packed = rhs.reshape(-1, 2, 3, columns).transpose(2, 0, 3, 1).copy()
+    sums = np.empty((3, rows, columns), np.float32)
+    sizes = 0, columns, rows * columns, 0, depth, 0, depth * columns, 3, depth
+    called(run, (sums, lhs, packed), (*sizes, 1), 100)
+    expected = by_parity(lhs, rhs).reshape(rows, 3, columns)
+    np.testing.assert_array_equal(sums, expected.transpose(1, 0, 2))
+
+
+def build_pairs(size: str, folder: Path, compiler: str, flags: str) -> Any:
+    """With least exponents for panels from the place 1 on: 42, -1000 and 42."""
+    name = f"ccg_matrix_bf16_bf16_{size}"
+    given = ", ".join(f"size{n}" for n in range(10))
+    leasts = "static const int32_t leasts[] = {7, 42, -1000, 42};"
+    call = f"{leasts} {name}(s, a, b, leasts, {given}, last);"
+    return build(name, folder, compiler, flags, 10, "int32_t", call)
 
 
 def by_parity(lhs: Any, rhs: Any) -> Any:
@@ -81,14 +96,14 @@ def by_parity(lhs: Any, rhs: Any) -> Any:
 
 def test_pairs_whose_last_place_is_just_no_denormal(machine: str, tmp_path: Path) -> None:
     """Products are multiples of 2^-126, and many sums are small ones."""
-    run = build("ccg_matrix_bf16_bf16_16x32", tmp_path, "gcc", machine, 7, "int32_t")
+    run = build_pairs("16x32", tmp_path, "gcc", machine)
     random = np.random.default_rng(0)
     lhs, rhs = (random.integers(128, 256, size) for size in ((16, 32), (32, 32)))
     lhs[:, 2:18], rhs[2:18] = lhs[:, :16], -rhs[:16] + (random.random((16, 32)) < 0.2)
     lhs, rhs = ((n * 2.0**-63).astype(BF16) for n in (lhs, rhs))
     panel = rhs.reshape(16, 2, 32).transpose(0, 2, 1).copy()
     sums = np.empty((16, 32), np.float32)
-    called(run, (sums, lhs, panel), (0, 32, 0, 32, 2, 0, 32), 142)
+    called(run, (sums, lhs, panel), (0, 32, 0, 0, 32, 0, 0, 1, 32, 1), 100)
     np.testing.assert_array_equal(sums, by_parity(lhs, rhs))
 
 
