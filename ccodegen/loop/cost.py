@@ -3,6 +3,7 @@ are far."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from ccodegen.loop.ir import (
@@ -22,6 +23,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.library import Block, blocks_used
 from ccodegen.loop.parts import parts
 from ccodegen.support.immutable import immutable
 
@@ -98,7 +100,7 @@ def _statement(statement: Stmt, most: Mapping[Var, int]) -> Cost:
             written = Cost(bytes_written=_traffic(buffer))
             return _expressions(*indices, value) + written
         case CallC():
-            return _call(statement)
+            return _call(statement, most)
     return Cost()
 
 
@@ -114,12 +116,23 @@ def _most(expr: Expr, most: Mapping[Var, int]) -> int | None:
     return None
 
 
-def _call(call: CallC) -> Cost:
+def _call(call: CallC, most: Mapping[Var, int]) -> Cost:
     """One operation for each element it may touch."""
-    read = sum(_traffic(b) * b.size for b in call.buffers)
-    written = sum(_traffic(call.buffers[n]) * call.buffers[n].size for n in call.writes)
-    counts = Cost(sum(b.size for b in call.buffers), 0, read, written)
+    blocks = blocks_used(call)
+    touched = {b: _elements(b, blocks.get(b), most) for b in call.buffers}
+    read = sum(_traffic(b) * touched[b] for b in call.buffers)
+    written = sum(_traffic(b) * touched[b] for b in (call.buffers[n] for n in call.writes))
+    counts = Cost(sum(touched[b] for b in call.buffers), 0, read, written)
     return counts + _expressions(*call.scalars)
+
+
+def _elements(buffer: Buffer, block: Block | None, most: Mapping[Var, int]) -> int:
+    """In a block of the buffer, all of it where none is known."""
+    sides = block[1] if block else ()
+    counts = [count if isinstance(count, int) else _most(count, most) for count, _ in sides]
+    known = [count for count in counts if count is not None]
+    is_known = block is not None and len(known) == len(counts)
+    return min(math.prod(known), buffer.size) if is_known else buffer.size
 
 
 def _traffic(buffer: Buffer) -> int:

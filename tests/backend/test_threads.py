@@ -13,7 +13,7 @@ import pytest
 import ccodegen
 from ccodegen.backend.options import with_threads
 from ccodegen.emit.table import emit_table
-from ccodegen.emit.unit import pool
+from ccodegen.emit.unit import Unit, pool
 from ccodegen.support.errors import InputError
 from ccodegen.target import load
 
@@ -153,10 +153,23 @@ def test_same_bits(name: str, strict: bool) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_work_is_shared(name: str) -> None:
-    program = ccodegen.compile(PROGRAMS[name], threads=2).build.program
+    assert pool(2) in units_of(PROGRAMS[name])
+
+
+def test_a_small_product_is_not() -> None:
+    text = """ENTRY e { x = f32[64,64] parameter(0)  y = f32[64,64] parameter(1)
+        ROOT r = f32[64,64] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
+    assert pool(2) not in units_of(text)
+    assert pool(2) in units_of(text.replace("64", "128"))
+
+
+def units_of(text: str) -> tuple[Unit, ...]:
+    """Those of a program for two threads: a pool is among them where it shares work."""
+    program = ccodegen.compile(text, threads=2).build.program
     units = emit_table(program, with_threads(load("host"), 2)).units
-    assert any("ccg_in_parts(threads, " in unit.text for unit in units)
-    assert pool(2) in units
+    shares = any("ccg_in_parts(threads, " in unit.text for unit in units)
+    assert shares == (pool(2) in units)
+    return units
 
 
 def test_callers_on_several_threads() -> None:
