@@ -15,6 +15,9 @@ from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Spa
 from ccodegen.loop.spelling import HALVES, narrowing
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
+from ccodegen.support.pattern import pattern
+
+_ELEMENT = pattern(r"\((\w+(?:\[[^][()]*\])?)\)")
 
 # Of two products that are added a compiler rounds either, in a vector one and at a loop's end the
 # other: the bits would depend on where a thread's share ends.
@@ -78,6 +81,8 @@ class ExpressionPrinter:
                     sign = "-" if expr.operator == "subtract" else ""
                     factors = f"{self.text(a)}, {self.text(b)}"
                     return f"ccg_fma_{expr.type.text}({factors}, {sign}{addend})", POSTFIX
+            case Apply("unrounded", (half,)) if unrounded := _unrounded(half, self.text(half)):
+                return unrounded, PRIMARY
         spelling = spell(expr)
         self.headers.update(spelling.headers)
         arguments = zip(expr.arguments, spelling.binds, strict=True)
@@ -108,8 +113,21 @@ def _as_f32(expr: Expr, text: str) -> str:
     if expr.type in HALVES and is_call(text, rounding := narrowing(expr.type)):
         return f"ccg_nearest_{expr.type.text}" + text.removeprefix(rounding)
     if expr.type in HALVES and is_call(text, same := narrowing(expr.type, exact=True)):
-        return text.removeprefix(same)
+        return _argument(text, same)
     return ""
+
+
+def _unrounded(half: Expr, text: str) -> str:
+    """The f32 that a half is made of by rounding; nothing where it is not."""
+    rounding = narrowing(half.type)
+    return _argument(text, rounding) if is_call(text, rounding) else ""
+
+
+def _argument(call: str, function: str) -> str:
+    """What a function is called for, in parentheses if need be."""
+    argument = call.removeprefix(function)
+    element = _ELEMENT.fullmatch(argument)
+    return element[1] if element else argument
 
 
 def is_pair(buffer: Buffer) -> bool:

@@ -4,7 +4,8 @@ Names are HLO's opcodes; a comparison carries its direction (`compare-lt`, `comp
 Operands have one type, which is the result's too, unless the row says otherwise. `reduce-precision`
 takes the numbers of exponent and mantissa bits as u32 constants. `quotient` is `divide`
 with the divisor's reciprocal as third operand, `decay` is `exponential` of what is not positive;
-the runtime's functions say for which operands.
+the runtime's functions say for which operands. `narrow` is `convert` of an f32 that is a half to
+it; `unrounded` of a half to an f32, any that rounds to it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from ccodegen.loop import scalar_numpy as ref
 from ccodegen.loop.spelling import (
+    HALVES,
     Speller,
     bitcast,
     bitwise,
@@ -24,6 +26,7 @@ from ccodegen.loop.spelling import (
     headers,
     infix,
     inverted,
+    narrowing,
     negated,
     template,
     total_order,
@@ -89,7 +92,9 @@ def check(operator: str, types: Sequence[ElementType], result: ElementType) -> s
     if len(types) != row.arity:
         return f"it takes {row.arity} arguments, not {len(types)}"
     if operator in _CONVERSIONS:
-        return ""
+        wide, half = (types[0], result) if operator == "narrow" else (result, types[0])
+        is_right = operator not in _OF_HALVES or (wide is ElementType.F32 and half in HALVES)
+        return "" if is_right else f"it does not give {result.text} of {types[0].text}"
     if any(t is not own for t, own in zip(types, _expected(operator, types), strict=True)):
         return f"it does not take {', '.join(t.text for t in types)}"
     if _operand_type(operator, types).kind not in row.c:
@@ -199,7 +204,13 @@ _EXACT = {
     *("abs", "clamp", "maximum", "minimum", "negate", "remainder", "sign"),
     *("ceil", "floor", "round-nearest-afz", "round-nearest-even"),
 }
-_CONVERSIONS = {"convert": converted, "bitcast-convert": bitcast}
+_CONVERSIONS = {
+    "convert": converted,
+    "bitcast-convert": bitcast,
+    "narrow": lambda _, half: f"{narrowing(half, exact=True)}({{0}})",
+    "unrounded": converted,
+}
+_OF_HALVES = ("narrow", "unrounded")
 _CHOICE = template("{0} ? {1} : {2}")
 
 _ROWS = (
@@ -291,6 +302,8 @@ _ROWS = (
     _row("reduce-precision", 3, ref.reduce_precision, real=function("reduce_precision", 3)),
     Operator("convert", 1, ref.convert, {}),
     Operator("bitcast-convert", 1, ref.bitcast, {}),
+    Operator("narrow", 1, ref.convert, {}),
+    Operator("unrounded", 1, ref.convert, {}),
     _math("acos", "acos"),
     _math("acosh", "acosh"),
     _math("asin", "asin"),

@@ -25,6 +25,7 @@ from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.starts import name_starts
 from ccodegen.loop.unroll_folds import unroll_folds
 from ccodegen.loop.unroll_rows import unroll_rows
+from ccodegen.loop.widen_halves import widen_halves
 from ccodegen.lower.column_plan import column_plan, columns_fit
 from ccodegen.lower.concatenate_plan import concatenate_plan
 from ccodegen.lower.contract_plan import HEROES, contract_plan
@@ -68,6 +69,8 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
         body = block_loops(body, fresh, machine.vector_bytes)
         body = body if body == flat else simplify_body(body)
     body = mark_loops(body)
+    if machine.converts_f16:
+        body = widen_halves(body, fresh)
     if machine.has_vectors:
         body = pack_rows(body, fresh, machine.vector_elements(4))
         body = overlap_tails(body, fresh, machine.vector_bytes)

@@ -44,6 +44,11 @@ def fetches_ahead() -> bool:
     return said.get("vendor_id") == "AuthenticAMD" and said.get("cpu family") == "25"
 
 
+def converts_f16() -> bool:
+    """Whether instructions convert vectors of f16, those of F16C."""
+    return "f16c" in features()
+
+
 def multiplies_bf16_pairs() -> bool:
     """Whether an instruction adds products of pairs of bf16 to vectors as wide as the widest."""
     return "avx512_bf16" in features()

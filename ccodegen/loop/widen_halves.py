@@ -1,0 +1,202 @@
+"""Loops over f16 in memory are done in blocks, which are converted to f32 and back apart.
+
+    for i < 1000 vector: y[i] = x[i] + 1
+
+takes a dozen of operations to convert an element. A processor may have an instruction that converts
+a line of them, which compilers do not find in such a loop. So lines of x come as f32 into a local
+array, a block at a time, and sums leave from one, where they need not be rounded yet. What is named
+in the loop stays an f32 too. The bits are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from ccodegen.loop.affine import Affine, affine
+from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.cse import computed
+from ccodegen.loop.ir import (
+    Alloc,
+    Apply,
+    Buffer,
+    CallC,
+    Const,
+    Expr,
+    For,
+    Let,
+    Load,
+    LoopKind,
+    Note,
+    Space,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.loop.parts import operands, parts
+from ccodegen.loop.rebuild import (
+    Body,
+    expressions,
+    keep_expr,
+    rebuild,
+    rebuild_expr,
+    replacing,
+    written_buffers,
+)
+from ccodegen.loop.rename import stem
+from ccodegen.loop.simplify_body import simplify_body
+from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
+
+_F16, _F32 = ElementType.F16, ElementType.F32
+_BLOCK = 256  # elements: 1 KB of f32 for each array
+_LEAST = 32
+_MOST_ARRAYS = 8
+_MOVES = ("select", "bitcast-convert")  # bits as they are
+_HEADER = "ccg_half_lines.h"
+
+
+def widen_halves(body: Body, fresh: Callable[[str], str]) -> Body:
+    """Statements of equal effect, once loops are marked. `fresh` gives names that the kernel does
+    not have yet, after a hint."""
+
+    def widened(statement: Stmt) -> Stmt | Body:
+        match statement:
+            case For(_, int() as extent, inner, LoopKind.VECTOR) if extent >= _LEAST:
+                if all(isinstance(s, Let | Store | Note) for s in inner):
+                    found = _Halves(statement, extent, fresh)
+                    return found.widened() if found.pay() else statement
+        return statement
+
+    return rebuild(body, keep_expr, widened)
+
+
+@immutable
+class _Halves:
+    """A loop of independent turns, without others inside."""
+
+    loop: For
+    extent: int
+    fresh: Callable[[str], str]
+
+    @cached_property
+    def _read(self) -> list[Load]:
+        """What is read for numbers, in any case, line by line."""
+        written = written_buffers(self.loop.body)
+        used = [part for expr in expressions(self.loop.body) for part in parts(expr)]
+        numbers = {o for u in used if _takes_numbers(u) for o in operands(u)}
+        numbers |= {s.value for s in self.loop.body if isinstance(s, Let)}
+        always = [expr for statement in self.loop.body for expr in computed(statement)]
+        found = [e for e in dict.fromkeys(always) if isinstance(e, Load) and e in numbers]
+        return [load for load in found if load.buffer not in written and self._is_line(load)]
+
+    @cached_property
+    def _written(self) -> list[Store]:
+        stores = [s for s in self.loop.body if isinstance(s, Store)]
+        return [s for s in stores if self._is_line(s) and _is_computed(s.value)]
+
+    def _is_line(self, access: Load | Store) -> bool:
+        """Of an array of f16 in memory, one turn's element behind that of the turn before."""
+        buffer, indices = access.buffer, access.indices
+        if buffer.type is not _F16 or buffer.space is Space.LOCAL or len(indices) != 1:
+            return False
+        rest = self._start(access)
+        bound = {self.loop.var, *(s.var for s in self.loop.body if isinstance(s, Let))}
+        return not any(isinstance(p, Load) or p in bound for p in parts(*rest.terms))
+
+    def _start(self, access: Load | Store) -> Affine:
+        """The place of the first turn's element."""
+        return affine(access.indices[0]) + affine(self.loop.var).scaled(-1)
+
+    def pay(self) -> bool:
+        return 0 < len(self._read) + len(self._written) <= _MOST_ARRAYS
+
+    def widened(self) -> Body:
+        size = min(_BLOCK, self.extent)
+        block, place = Var(self.fresh("block")), Var(self.fresh(stem(self.loop.var.name)))
+        first = affine(block).scaled(size).expr
+        count = apply("minimum", index(size), apply("subtract", index(self.extent), first))
+        accesses: list[Load | Store] = [*self._read, *self._written]
+        own = {access: Buffer(self.fresh("wide"), _F32, (size,)) for access in accesses}
+
+        def call(access: Load | Store) -> CallC:
+            line, wide = access.buffer, own[access]
+            start = (self._start(access) + affine(first)).expr
+            if isinstance(access, Load):
+                return CallC("ccg_widen_f16", _HEADER, (wide, line), (start, count))
+            return CallC("ccg_narrow_f16", _HEADER, (line, wide), (start, count))
+
+        turn = apply("add", first, place)
+        inner = rebuild(self._of_one(own, place), replacing({self.loop.var: turn}))
+        body: Body = (
+            *map(Alloc, own.values()),
+            *map(call, self._read),
+            For(place, count, inner, LoopKind.VECTOR),
+            *map(call, self._written),
+        )
+        blocks = -(-self.extent // size)
+        return simplify_body((For(block, blocks, body, LoopKind.PARALLEL),))
+
+    def _of_one(self, own: dict[Load | Store, Buffer], place: Expr) -> Body:
+        """The statements of one turn, over this place of the local arrays."""
+        names = {
+            s.var: Var(self.fresh(stem(s.var.name)), _F32)
+            for s in self.loop.body
+            if isinstance(s, Let) and s.value.type is _F16
+        }
+
+        def on_expr(expr: Expr) -> Expr:
+            match expr:
+                case Load() if expr in own:
+                    return _narrow(Load(own[expr], (place,)))
+                case Var() if expr in names:
+                    return _narrow(names[expr])
+                case Apply("select", (condition, *arms), type) if type is _F16:
+                    return _narrow(apply("select", condition, *map(_wide, arms)))
+            return expr
+
+        def on_statement(statement: Stmt) -> Stmt:
+            match statement:
+                case Let(var, value) if var in names:
+                    return Let(names[var], _wide(rebuild_expr(value, on_expr)))
+                case Store(_, _, value) if statement in own:
+                    return Store(own[statement], (place,), _unrounded(rebuild_expr(value, on_expr)))
+            (rebuilt,) = rebuild((statement,), on_expr)
+            return rebuilt
+
+        return tuple(map(on_statement, self.loop.body))
+
+
+def _takes_numbers(expr: Expr) -> bool:
+    return isinstance(expr, Apply) and expr.operator not in _MOVES
+
+
+def _is_computed(value: Expr) -> bool:
+    """Whether a value is more than bits of others."""
+    if isinstance(value, Apply) and value.operator == "select":
+        return any(map(_is_computed, value.arguments[1:]))
+    return _takes_numbers(value)
+
+
+def _narrow(wide: Expr) -> Expr:
+    return apply("narrow", wide, type=_F16)
+
+
+def _wide(expr: Expr) -> Expr:
+    """An f16 as f32."""
+    match expr:
+        case Apply("narrow", (wide,)):
+            return wide
+        case Const(_, value):
+            return const(_F32, float(value))
+    return apply("convert", expr, type=_F32)
+
+
+def _unrounded(expr: Expr) -> Expr:
+    """What rounds to this f16."""
+    match expr:
+        case Apply("narrow") | Const():
+            return _wide(expr)
+        case Apply("convert", (wide,)) if wide.type is _F32:
+            return wide
+    return apply("unrounded", expr, type=_F32)

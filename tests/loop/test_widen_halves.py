@@ -1,0 +1,141 @@
+"""Loops over f16 in blocks of f32: the same bits, where an instruction converts lines of them."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ccodegen
+from ccodegen.emit import runtime
+from ccodegen.support.element_type import HLO_TYPES
+from ccodegen.target import load
+from tests.emit.test_tile import runs_here
+from tests.runtime_c.compiled import WARNINGS, call
+from tests.runtime_c.test_half import assert_same_bits, floats, patterns
+from tests.three_ways import check, plain_target
+
+F16 = HLO_TYPES["f16"]
+
+
+def widened(text: str, *arguments: Any, strict: bool = False) -> int:
+    """Whether the program is right, and how many lines are converted in it."""
+    chosen = plain_target()
+    chosen = replace(chosen, machine=replace(chosen.machine, converts_f16=True))
+    built = check(text, *arguments, target=chosen, strict=strict)
+    return sum(str(k.body).count("ccg_half_lines.h") for k in built.program.kernels)
+
+
+def mapped(operators: str, shape: str) -> str:
+    return f"""ENTRY e {{ x = f16[{shape}] parameter(0)  y = f16[{shape}] parameter(1)
+      p = pred[{shape}] compare(x, y), direction=LT
+      {operators.replace("$", f"[{shape}]")} }}"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("shape", ["32", "255", "256", "257", "1000", "7,300", "2,1,3,2,2,64"])
+def test_sizes(shape: str, strict: bool) -> None:
+    text = mapped("s = f16$ multiply(x, y)  ROOT r = f16$ add(s, x)", shape)
+    assert widened(text, strict=strict) == 3
+
+
+@pytest.mark.parametrize(
+    ("operators", "count"),
+    [
+        ("ROOT r = f16$ maximum(x, y)", 3),
+        ("ROOT r = f16$ negate(x)", 2),
+        ("ROOT r = f32$ convert(x)", 1),
+        ("f = f32$ convert(x)  e = f32$ exponential(f)  ROOT r = f16$ convert(e)", 2),
+        ("i = s32$ convert(x)  ROOT r = f16$ convert(i)", 2),
+        ("s = f16$ select(p, x, y)  ROOT r = f16$ add(s, s)", 3),
+        ("a = f16$ add(x, y)  ROOT r = f16$ select(p, a, x)", 3),
+        ("a = f16$ add(x, y)  b = f16$ tanh(a)  c = f16$ multiply(a, b)"
+         " d = f16$ multiply(a, c)  ROOT r = f16$ select(p, c, d)", 3),
+        ("ROOT r = pred$ is-finite(x)", 1),
+        ("ROOT r = f16$ select(p, x, y)", 2),
+        ("ROOT r = f16$ copy(x)", 0),
+        ("b = u16$ bitcast-convert(x)  ROOT r = u16$ add(b, b)", 0),
+        ("k = f16[] constant(-1.5)  c = f16$ broadcast(k), dimensions={}"
+         " ROOT r = f16$ subtract(c, x)", 2),
+        ("v = f16$ reverse(x), dimensions={0}  ROOT r = f16$ add(v, y)", 2),
+    ],
+)  # fmt: skip
+def test_operators(operators: str, count: int) -> None:
+    assert widened(mapped(operators, "333")) == count
+
+
+def test_what_is_read_on_a_condition_stays() -> None:
+    text = """ENTRY e { x = f16[3,500] parameter(0)  z = f16[] constant(0)
+      p = f16[3,510] pad(x, z), padding=0_0x10_0  ROOT r = f16[3,510] exponential(p) }"""
+    assert widened(text) >= 1
+
+
+def test_special_values() -> None:
+    bits = patterns(F16).view(np.float16)
+    for operator in ("add", "multiply", "subtract", "divide"):
+        shape = str(bits.size)
+        assert widened(mapped(f"ROOT r = f16$ {operator}(x, y)", shape), bits, bits[::-1]) == 3
+
+
+def test_rows_sums_and_threads() -> None:
+    text = """add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+    ENTRY e { x = f16[90,1000] parameter(0)  f = f32[90,1000] convert(x)  z = f32[] constant(0)
+      t = f32[90] reduce(f, z), dimensions={1}, to_apply=add
+      b = f32[90,1000] broadcast(t), dimensions={0}
+      d = f32[90,1000] divide(f, b)  ROOT r = f16[90,1000] convert(d) }"""
+    assert widened(text) >= 1
+    x = np.random.default_rng(0).random((90, 1000)).astype(np.float16)
+    results = [np.asarray(ccodegen.compile(text, threads=n)(x)) for n in (1, 2, 3)]
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize(
+    "flags", ["-DCCG_PLAIN", "-mf16c -mavx2 -O3", "-mf16c -mavx512f -O3", "-march=native -O2"]
+)
+def test_lines_are_converted_as_one_is(flags: str, compiler: str, tmp_path: Path) -> None:
+    names = ["ccg_widen_f16", "ccg_narrow_f16"]
+    types = ["float *y, const uint16_t *x", "uint16_t *y, const float *x"]
+    source = '#include "ccg_half_lines.h"\n'
+    for name, arrays in zip(names, types, strict=True):
+        given = f"void run_{name}({arrays}, ptrdiff_t first, ptrdiff_t count)"
+        source += f"{given};\n{given} {{ {name}(y, x, first, count); }}\n"
+    for file, text in runtime.closure(["ccg_half_lines.h"]).items():
+        (tmp_path / file).write_text(text)
+    (tmp_path / "lines.c").write_text(source)
+    command = [compiler, *WARNINGS.split(), *flags.split(), "-shared", "-fPIC"]
+    command += [str(tmp_path / "lines.c"), "-o", str(tmp_path / "lines.so")]
+    subprocess.run(command, check=True)
+    if not runs_here(flags):
+        pytest.skip(f"this machine has not all of {flags}")
+    library = ctypes.CDLL(str(tmp_path / "lines.so"))
+
+    def run(name: str, y: Any, x: Any, first: int, count: int) -> None:
+        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (y, x)]
+        library[f"run_{name}"](*pointers, ctypes.c_ssize_t(first), ctypes.c_ssize_t(count))
+
+    bits = patterns(F16)
+    wide = np.zeros(bits.size, np.float32)
+    run(names[0], wide, bits, 3, bits.size - 10)
+    expected = call("ccg_f32_from_f16", bits)
+    np.testing.assert_array_equal(wide[:-10].view(np.uint32), expected[3:-7].view(np.uint32))
+    assert not wide[-10:].any()
+    x = floats(F16, np.float32)
+    half = np.zeros(x.size + 5, np.uint16)
+    run(names[1], half, x, 5, x.size - 2)
+    np.testing.assert_array_equal(half[5:-2], call("ccg_f16_from_f32", x)[:-2])
+    assert not half[:5].any() and not half[-2:].any()
+    assert_same_bits(half[5:-2], call("ccg_f16_from_f32", x)[:-2], F16)
+
+
+def test_only_where_there_is_the_instruction() -> None:
+    text = mapped("ROOT r = f16$ add(x, y)", "500")
+    for name, has in (("x86-64", True), ("arm64", False), ("cortex-m4", False)):
+        built = check(text, target=load(name))
+        assert ("ccg_half_lines.h" in str(built.program.kernels[0].body)) == has
