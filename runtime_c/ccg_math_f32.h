@@ -49,14 +49,15 @@ CCG_INLINE float ccg_exp_small_f32(float r)
 }
 
 /* exp(x)·2^shift for -105 <= x <= 90 and |shift| <= 1, without overflow on the way: the low bits
-   of `sum` have the exponent with its bias twice, and each half of it is a factor's exponent. */
-CCG_INLINE float ccg_exp_limited_f32(float x, int32_t shift)
+   of `sum` have the exponent with its bias twice, and each half of it is a factor's exponent.
+   Where the result is `none`, so is a factor: products that underflow may take 150 cycles. */
+CCG_INLINE float ccg_exp_limited_f32(float x, int32_t shift, int none)
 {
     const float rounder = ccg_rounder_f32(254 + shift);
     float sum = ccg_fma_f32(x, CCG_LOG2_E_F32, rounder);
     float p = ccg_exp_small_f32(ccg_exp_rest_f32(x, sum - rounder));
-    uint32_t bits = ccg_bits_f32(sum), half = bits >> 1;
-    return p * ccg_f32_bits(half << 23) * ccg_f32_bits((bits - half) << 23);
+    uint32_t bits = ccg_bits_f32(sum), half = bits >> 1, rest = (bits - half) << 23;
+    return p * ccg_f32_bits(half << 23) * ccg_f32_bits(none ? 0u : rest);
 }
 
 /* exp(x)·2^shift for any x, for |shift| <= 1. */
@@ -65,7 +66,7 @@ CCG_INLINE float ccg_exp_shifted_f32(float x, int32_t shift)
     CCG_LIMIT(float, low, -105.0f);
     CCG_LIMIT(float, high, 90.0f);
     float limited = x > high ? high : x;
-    return ccg_exp_limited_f32(limited < low ? low : limited, shift);
+    return ccg_exp_limited_f32(limited < low ? low : limited, shift, x < low);
 }
 
 /* At most 0.9 (strict 1.17) ulp. */
@@ -87,7 +88,8 @@ CCG_INLINE float ccg_exp_short_f32(float r)
 
 /* exp(x) for x <= 40, such as weights of a softmax, in fewer steps than ccg_exp_f32 and, with FMA,
    a term less, so that bits differ. 2^64·exp(x) is never denormal: one addition raises the exponent
-   of the polynomial's value. That may make a number of NaN, which x - x brings back.
+   of the polynomial's value. That may make a number of NaN, which x - x brings back. Of zero no
+   product underflows, see ccg_exp_limited_f32.
    At most 1.9 (strict 1.17) ulp. */
 CCG_INLINE float ccg_decay_f32(float x)
 {
@@ -101,8 +103,9 @@ CCG_INLINE float ccg_decay_f32(float x)
 #else
     float p = ccg_exp_small_f32(rest);
 #endif
-    float raised = ccg_f32_bits(ccg_bits_f32(p) + (ccg_bits_f32(sum) << 23));
-    return ccg_fma_f32(raised, 0x1p-64f, limited - limited);
+    uint32_t raised = ccg_bits_f32(p) + (ccg_bits_f32(sum) << 23);
+    raised = x < low ? 0u : raised;
+    return ccg_fma_f32(ccg_f32_bits(raised), 0x1p-64f, limited - limited);
 }
 
 /* exp(r) - 1 for |r| <= ln 2 / 2. */
@@ -190,14 +193,17 @@ CCG_INLINE float ccg_log1p_f32(float x)
     float u = 1.0f + x;
     float lost_of_x = x - (u - 1.0f), lost_of_one = 1.0f - (u - x);
     float lost = x < 1.0f ? lost_of_x : lost_of_one;
+    int is_tiny = ccg_abs_f32(x) < 0x1p-24f;
     int32_t n = ccg_exponent_f32(u);
     int32_t limited = n < 126 ? n : 126;
     float f = ccg_mantissa_f32(u, n) - 1.0f;
-    float result = ccg_log_sum_f32(f + lost * ccg_power_of_two_f32(-limited), (float)n);
+    float result;
+    lost = is_tiny ? 0.0f : lost; /* no square underflows, see ccg_exp_limited_f32 */
+    result = ccg_log_sum_f32(f + lost * ccg_power_of_two_f32(-limited), (float)n);
     result = x < CCG_INF_F32 ? result : x;
     result = x < -1.0f ? CCG_NAN_F32 : result;
     result = x == -1.0f ? -CCG_INF_F32 : result;
-    return ccg_abs_f32(x) < 0x1p-24f ? x : result;
+    return is_tiny ? x : result;
 }
 
 /* 1/(1 + exp(-x)), numerator and denominator times 2^-64, as exp(-x) may be above 2^128.
@@ -317,7 +323,7 @@ CCG_INLINE float ccg_erf_f32(float x)
     q = ccg_fma_f32(q, limited, -0x1.4442acp-1f);
     q = ccg_fma_f32(q, limited, -0x1.2128bap+0f);
     q = ccg_fma_f32(q, limited, 0x1.73e882p-13f);
-    large = 1.0f - ccg_exp_limited_f32(q, 0);
+    large = 1.0f - ccg_exp_limited_f32(q, 0, 0);
     return ccg_copysign_f32(a < 0.95f ? ccg_fma_f32(a, p, a) : large, x);
 }
 

@@ -50,12 +50,14 @@ CCG_INLINE double ccg_exp_shifted_f64(double x, int32_t shift)
     CCG_LIMIT(double, high, 711.0);
     double limited = x > high ? high : x, rounded, p;
     int32_t n, half;
+    uint64_t rest;
     limited = limited < low ? low : limited;
     rounded = ccg_fma_f64(limited, CCG_LOG2_E_F64, CCG_ROUND_F64);
     n = (int32_t)((uint32_t)ccg_bits_f64(rounded) + (uint32_t)(2046 + shift));
     half = n >> 1;
     p = 1.0 + ccg_expm1_small_f64(ccg_exp_rest_f64(limited, rounded));
-    return p * ccg_f64_bits((uint64_t)half << 52) * ccg_f64_bits((uint64_t)(n - half) << 52);
+    rest = x < low ? 0u : (uint64_t)(n - half) << 52; /* see ccg_exp_limited_f32 */
+    return p * ccg_f64_bits((uint64_t)half << 52) * ccg_f64_bits(rest);
 }
 
 /* At most 1.0 ulp. */
@@ -71,8 +73,9 @@ CCG_INLINE double ccg_decay_f64(double x)
     double limited = x < low ? low : x;
     double rounded = ccg_fma_f64(limited, CCG_LOG2_E_F64, CCG_ROUND_F64);
     double p = 1.0 + ccg_expm1_small_f64(ccg_exp_rest_f64(limited, rounded));
-    double raised = ccg_f64_bits(ccg_bits_f64(p) + ((ccg_bits_f64(rounded) + 512u) << 52));
-    return ccg_fma_f64(raised, 0x1p-512, limited - limited);
+    uint64_t raised = ccg_bits_f64(p) + ((ccg_bits_f64(rounded) + 512u) << 52);
+    raised = x < low ? 0u : raised;
+    return ccg_fma_f64(ccg_f64_bits(raised), 0x1p-512, limited - limited);
 }
 
 /* At most 2.0 ulp. */
@@ -127,14 +130,17 @@ CCG_INLINE double ccg_log1p_f64(double x)
     double u = 1.0 + x;
     double lost_of_x = x - (u - 1.0), lost_of_one = 1.0 - (u - x);
     double lost = x < 1.0 ? lost_of_x : lost_of_one;
+    int is_tiny = ccg_abs_f64(x) < 0x1p-53;
     int32_t n = ccg_exponent_f64(u);
     int32_t limited = n < 1022 ? n : 1022;
     double f = ccg_mantissa_f64(u, n) - 1.0;
-    double result = ccg_log_sum_f64(f + lost * ccg_power_of_two_f64(-limited), (double)n);
+    double result;
+    lost = is_tiny ? 0.0 : lost; /* no square underflows, see ccg_exp_limited_f32 */
+    result = ccg_log_sum_f64(f + lost * ccg_power_of_two_f64(-limited), (double)n);
     result = x < CCG_INF_F64 ? result : x;
     result = x < -1.0 ? CCG_NAN_F64 : result;
     result = x == -1.0 ? -CCG_INF_F64 : result;
-    return ccg_abs_f64(x) < 0x1p-53 ? x : result;
+    return is_tiny ? x : result;
 }
 
 /* 1/(1 + exp(-x)), numerator and denominator times 2^-512, as exp(-x) may be above 2^1024.
