@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import ccodegen
 from ccodegen.hlo.evaluate import evaluate
 from ccodegen.ops.partial_sort import Search
 from ccodegen.support.element_type import HLO_TYPES
@@ -113,6 +114,25 @@ def test_topk_of_long_lines_compiled():
   ROOT r = (f32[3,40], s32[3,40]) topk(x), k=40 }"""
     three_ways.check(text, x, strict=True)
     three_ways.check(text, x, strict=True, target=load("cortex-m4"))
+
+
+@pytest.mark.parametrize("n", [600, 5_000, 70_001])
+@pytest.mark.parametrize("k", [1, 7, 100])
+def test_topk_of_lines_in_any_order(n, k):
+    """Below the limit that a search begins with: few elements, half of them, or all."""
+    random = np.random.default_rng(n)
+    ends = np.array([0, 1, 2**32 - 2, 2**32 - 1], np.uint32)
+    x = random.integers(0, 2**32, (8, n), np.uint32)
+    x[1], x[2] = np.sort(x[1]), np.sort(x[2])[::-1]
+    x[3], x[4], x[5], x[6] = 2**32 - 1, 0, random.choice(ends, n), random.integers(0, 9, n)
+    x[7, n // 2 :] = 2**32 - 1
+    for largest in (True, False):
+        text = f"""ENTRY e {{ x = u32[8,{n}] parameter(0)
+  ROOT r = (u32[8,{k}], s32[8,{k}]) topk(x), k={k}, largest={str(largest).lower()} }}"""
+        values, indices = ccodegen.compile(text)(x)
+        order = np.argsort(~x if largest else x, axis=1, kind="stable")[:, :k]
+        np.testing.assert_array_equal(indices, order)
+        np.testing.assert_array_equal(values, np.take_along_axis(x, order, 1))
 
 
 SELECT_AND_SCATTER = """
