@@ -30,12 +30,13 @@ class MatrixTiles:
         most = right.most if step is not None else 1
         place = result_place(self._product, self._packer, tile, (batch, row, right.first), most)
         if place is not None and most == right.most:
-            self._call(place, left, right, _ZERO, right.count)
+            self._call(place, left, right.panels(_ZERO), step or 0, right.count)
             return
         size = tile.rows * tile.columns
         with self._strips(right, min(most, _MOST_TILES)) as (start, count, most):
             sums = builder.local(tile.sums, (most * size,), "sums")
-            self._call(Sums(sums, _ZERO, tile.columns, size), left, right, start, count)
+            place = Sums(sums, _ZERO, tile.columns, size)
+            self._call(place, left, right.panels(start), step or 0, count)
             with builder.loop(count, "jt") as jt:
                 number = plus(start, jt)
                 computed = sums, left, right.panels(number)
@@ -61,24 +62,23 @@ class MatrixTiles:
             count = apply("minimum", index(most), minus(total, start))
             yield start, self._builder.simplify((count,))[0], most
 
-    def _call(
-        self, sums: Sums, left: Panel, right: Group, start: Expr, count: Expr | int
-    ) -> None:
-        """matrix(sums, lhs, rhs, sums offset, step per row and per tile, lhs offset, step per row,
+    def _call(self, sums: Sums, left: Panel, right: Panel, step: int, count: Expr | int) -> None:
+        """Multiplies a left panel with so many right ones, which are `step` apart:
+
+        matrix(sums, lhs, rhs, sums offset, step per row and per tile, lhs offset, step per row,
         rhs offset, step per panel, panels, depth); of pairs the least exponents of right panels
         stand behind rhs, the place of the first and that of the left panel behind the depth."""
-        tile, first = self._tile, right.panels(start)
-        name, depth = tile.function("matrix"), index(self._packer.depth)
+        name, depth = self._tile.function("matrix"), index(self._packer.depth)
         panels = index(count) if isinstance(count, int) else count
-        buffers: tuple[Buffer, ...] = (sums.buffer, left.buffer, first.buffer)
+        buffers: tuple[Buffer, ...] = (sums.buffer, left.buffer, right.buffer)
         scalars: tuple[Expr, ...] = (
             *(sums.offset, index(sums.row_step), index(sums.tile_step)),
             *(left.offset, index(left.row_step)),
-            *(first.offset, index(self._panel_step(right) or 0), panels, depth),
+            *(right.offset, index(step), panels, depth),
         )
-        if left.notes and first.notes:
-            buffers, scalars = (*buffers, first.notes), (*scalars, first.note)
+        if left.notes and right.notes:
+            buffers, scalars = (*buffers, right.notes), (*scalars, right.note)
         scalars = self._builder.simplify(scalars)
-        if left.notes and first.notes:
+        if left.notes and right.notes:
             scalars = (*scalars, Load(left.notes, (left.note,)))
         self._builder.emit(CallC(name, f"{name}.h", buffers, scalars))
