@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
-from ccodegen.loop.cost import FAR
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import derived, element_of, elementwise, is_static, reshape
 from ccodegen.ops.extremum import extremum_operator, growing
@@ -20,6 +19,7 @@ from ccodegen.passes.simple_reduce import neutral_start
 
 Operands: TypeAlias = tuple[Instruction, ...]
 
+_LONG = 1 << 20  # bytes: parts of several arrays take longer to put together
 _ENOUGH = 16  # elements of a result, or pieces of its rows, to share among threads
 _COLUMNS = 4096  # a piece, with which memory is read as fast as it can be
 _MOST_PARTS = 64
@@ -97,9 +97,10 @@ def _split_with_rest(
 
 
 def _is_long(instruction: Instruction, attributes: Reduce) -> bool:
-    """Whether it reads an array that is far, and gives few elements."""
-    is_far = instruction.operands[0].array_shape.bytes >= FAR
-    return is_static(instruction) and is_far and _shared(instruction, attributes) < _ENOUGH
+    """Whether it reads much, and gives few elements."""
+    arrays = len(instruction.operands) // 2
+    is_long = instruction.operands[0].array_shape.bytes >= _LONG * arrays
+    return is_static(instruction) and is_long and _shared(instruction, attributes) < _ENOUGH
 
 
 def _shared(instruction: Instruction, attributes: Reduce) -> int:

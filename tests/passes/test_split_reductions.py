@@ -1,4 +1,4 @@
-"""Reduces of far arrays to few elements become reduces of parts, which threads share."""
+"""Reduces of long arrays to few elements become reduces of parts, which threads share."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ARGMAX = """argmax {
 
 
 @pytest.fixture(autouse=True)
-def everything_is_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splitting, "FAR", 256)
+def everything_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "_LONG", 256)
 
 
 def program(shape: str, result: str, dimensions: str, combiner: str = ADD) -> str:
