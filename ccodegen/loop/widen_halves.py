@@ -10,6 +10,7 @@ in the loop stays an f32 too. The bits are the same.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 
@@ -33,7 +34,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.parts import operands, parts
+from ccodegen.loop.parts import loads, operands, parts
 from ccodegen.loop.rebuild import (
     Body,
     expressions,
@@ -92,8 +93,13 @@ class _Halves:
 
     @cached_property
     def _written(self) -> list[Store]:
+        """What is stored line by line to an array that the loop uses for nothing else: it comes
+        there after the loop."""
         stores = [s for s in self.loop.body if isinstance(s, Store)]
-        return [s for s in stores if self._is_line(s) and _is_computed(s.value)]
+        used = Counter([s.buffer for s in stores])
+        used.update({load.buffer for load in loads(*expressions(self.loop.body))})
+        alone = [s for s in stores if used[s.buffer] == 1]
+        return [s for s in alone if self._is_line(s) and _is_computed(s.value)]
 
     def _is_line(self, access: Load | Store) -> bool:
         """Of an array of f16 in memory, one turn's element behind that of the turn before."""

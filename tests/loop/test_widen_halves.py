@@ -13,14 +13,17 @@ import pytest
 
 import ccodegen
 from ccodegen.emit import runtime
-from ccodegen.support.element_type import HLO_TYPES
+from ccodegen.loop.builder import apply
+from ccodegen.loop.ir import Buffer, For, Load, LoopKind, Space, Store, Var
+from ccodegen.loop.widen_halves import widen_halves
+from ccodegen.support.element_type import ElementType
 from ccodegen.target import load
 from tests.emit.test_tile import runs_here
 from tests.runtime_c.compiled import WARNINGS, call
 from tests.runtime_c.test_half import assert_same_bits, floats, patterns
 from tests.three_ways import check, plain_target
 
-F16 = HLO_TYPES["f16"]
+F16 = ElementType.F16
 
 
 def widened(text: str, *arguments: Any, strict: bool = False) -> int:
@@ -73,6 +76,17 @@ def test_what_is_read_on_a_condition_stays() -> None:
     text = """ENTRY e { x = f16[3,500] parameter(0)  z = f16[] constant(0)
       p = f16[3,510] pad(x, z), padding=0_0x10_0  ROOT r = f16[3,510] exponential(p) }"""
     assert widened(text) >= 1
+
+
+def test_what_is_stored_and_read_stays() -> None:
+    i, (x, y) = Var("i"), [Buffer(name, F16, (100,), Space.ARGUMENT) for name in "xy"]
+    value = Load(x, (i,))
+    body = (
+        Store(y, (i,), apply("add", value, value)),
+        Store(x, (i,), apply("multiply", value, Load(y, (i,)))),
+    )
+    loop = For(i, 100, body, LoopKind.VECTOR)
+    assert widen_halves((loop,), lambda hint: hint) == (loop,)
 
 
 def test_special_values() -> None:
