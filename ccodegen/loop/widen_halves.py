@@ -10,7 +10,6 @@ in the loop stays an f32 too. The bits are the same.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 
@@ -89,17 +88,29 @@ class _Halves:
         numbers |= {s.value for s in self.loop.body if isinstance(s, Let)}
         always = [expr for statement in self.loop.body for expr in computed(statement)]
         found = [e for e in dict.fromkeys(always) if isinstance(e, Load) and e in numbers]
-        return [load for load in found if load.buffer not in written and self._is_line(load)]
+        kept = written - self._apart
+        return [load for load in found if load.buffer not in kept and self._is_line(load)]
 
     @cached_property
     def _written(self) -> list[Store]:
-        """What is stored line by line to an array that the loop uses for nothing else: it comes
-        there after the loop."""
-        stores = [s for s in self.loop.body if isinstance(s, Store)]
-        used = Counter([s.buffer for s in stores])
-        used.update({load.buffer for load in loads(*expressions(self.loop.body))})
-        alone = [s for s in stores if used[s.buffer] == 1]
-        return [s for s in alone if self._is_line(s) and _is_computed(s.value)]
+        stores = [s for s in self.loop.body if isinstance(s, Store) and s.buffer in self._apart]
+        return [s for s in stores if self._is_line(s) and _is_computed(s.value)]
+
+    @cached_property
+    def _apart(self) -> set[Buffer]:
+        """Arrays that may be read before the loop and written after it: of which a turn reads no
+        element but the one that it stores then."""
+        body, found = self.loop.body, set[Buffer]()
+        for n, statement in enumerate(body):
+            if isinstance(statement, Store):
+                buffer, others = statement.buffer, (*body[:n], *body[n + 1 :])
+                own = Load(buffer, statement.indices)
+                before = loads(*expressions(body[: n + 1]))
+                after = loads(*expressions(body[n + 1 :]))
+                reads_own = all(load == own for load in before if load.buffer is buffer)
+                is_last = buffer not in {*written_buffers(others), *(load.buffer for load in after)}
+                found |= {buffer} if reads_own and is_last else set()
+        return found
 
     def _is_line(self, access: Load | Store) -> bool:
         """Of an array of f16 in memory, one turn's element behind that of the turn before."""

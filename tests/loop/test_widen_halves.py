@@ -13,8 +13,9 @@ import pytest
 
 import ccodegen
 from ccodegen.emit import runtime
-from ccodegen.loop.builder import apply
-from ccodegen.loop.ir import Buffer, For, Load, LoopKind, Space, Store, Var
+from ccodegen.loop.builder import apply, index
+from ccodegen.loop.ir import Buffer, CallC, For, Load, LoopKind, Space, Store, Var
+from ccodegen.loop.rebuild import statements
 from ccodegen.loop.widen_halves import widen_halves
 from ccodegen.support.element_type import ElementType
 from ccodegen.target import load
@@ -78,15 +79,23 @@ def test_what_is_read_on_a_condition_stays() -> None:
     assert widened(text) >= 1
 
 
-def test_what_is_stored_and_read_stays() -> None:
+def test_what_is_stored_before_it_is_read_stays() -> None:
     i, (x, y) = Var("i"), [Buffer(name, F16, (100,), Space.ARGUMENT) for name in "xy"]
     value = Load(x, (i,))
-    body = (
-        Store(y, (i,), apply("add", value, value)),
-        Store(x, (i,), apply("multiply", value, Load(y, (i,)))),
-    )
-    loop = For(i, 100, body, LoopKind.VECTOR)
-    assert widen_halves((loop,), lambda hint: hint) == (loop,)
+    doubled = apply("add", value, value)
+    later = Store(x, (i,), apply("multiply", value, Load(y, (i,))))
+
+    def converted(*body: Store) -> list[str]:
+        """The lines that are read and written as f32."""
+        widened = widen_halves((For(i, 100, body, LoopKind.VECTOR),), lambda hint: hint)
+        calls = [s for s in statements(widened) if isinstance(s, CallC)]
+        return [b.name for call in calls for b in call.buffers if b.type is F16]
+
+    assert converted(Store(y, (i,), doubled)) == ["x", "y"]
+    assert converted(Store(x, (i,), doubled)) == ["x", "x"]
+    assert converted(Store(y, (i,), doubled), later) == ["x", "x"]
+    assert converted(Store(y, (i,), doubled), Store(y, (i,), doubled)) == ["x"]
+    assert converted(Store(x, (apply("subtract", index(99), i),), doubled)) == []
 
 
 def test_special_values() -> None:
