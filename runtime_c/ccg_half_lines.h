@@ -21,16 +21,17 @@ typedef struct {
 CCG_INLINE void ccg_widen_f16(
     float *CCG_RESTRICT y, const uint16_t *CCG_RESTRICT x, ptrdiff_t first, ptrdiff_t count)
 {
-    ptrdiff_t i = 0;
+    ptrdiff_t i, whole = 0;
     x += first;
 #if defined(CCG_LINE_LANES)
-    for (; i + CCG_LINE_LANES <= count; i += CCG_LINE_LANES) {
+    whole = count - count % CCG_LINE_LANES;
+    for (i = 0; i < whole; i += CCG_LINE_LANES) {
         ccg_line_f32 wide;
         __asm__("vcvtph2ps %1, %0" : "=v"(wide) : "m"(*(const ccg_line_f16 *)(x + i)));
         *(ccg_line_f32 *)(y + i) = wide;
     }
 #endif
-    for (; i < count; ++i) {
+    for (i = whole; i < count; ++i) {
         y[i] = ccg_f32_from_f16(x[i]);
     }
 }
@@ -39,15 +40,16 @@ CCG_INLINE void ccg_widen_f16(
 CCG_INLINE void ccg_narrow_f16(
     uint16_t *CCG_RESTRICT y, const float *CCG_RESTRICT x, ptrdiff_t first, ptrdiff_t count)
 {
-    ptrdiff_t i = 0;
+    ptrdiff_t i, whole = 0;
     y += first;
 #if defined(CCG_LINE_LANES)
-    for (; i + CCG_LINE_LANES <= count; i += CCG_LINE_LANES) {
+    whole = count - count % CCG_LINE_LANES;
+    for (i = 0; i < whole; i += CCG_LINE_LANES) {
         const ccg_line_f32 wide = *(const ccg_line_f32 *)(x + i);
         __asm__("vcvtps2ph $0, %1, %0" : "=m"(*(ccg_line_f16 *)(y + i)) : "v"(wide));
     }
 #endif
-    for (; i < count; ++i) {
+    for (i = whole; i < count; ++i) {
         y[i] = ccg_f16_from_f32(x[i]);
     }
 }
