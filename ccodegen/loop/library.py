@@ -25,7 +25,7 @@ _APART = pattern(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)_apart")
 _MATRIX = pattern(r"ccg_matrix_[a-z]\w+?_(\d+)x(\d+)")
 _ROWS = pattern(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
 _WINDOW = pattern(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
-_HALVES = pattern(r"ccg_(widen|narrow)_f16")
+_HALVES = pattern(r"ccg_(?:widen|narrow)_f16")
 _NOTE = pattern(r"ccg_least_bf16|ccg_excess_\w+")
 _MATRIX_DEPTH = 32  # elements of bf16 in a row of a matrix register
 _PART = 16  # bytes of lanes that are added up last
@@ -45,8 +45,6 @@ def effect_of(call: CallC) -> Effect:
         return functools.partial(_added, _ADDED[function], call.writes)
     if line_scan.is_line_scan(function):
         return functools.partial(line_scan.scan, function)
-    if match := _HALVES.fullmatch(function):
-        return functools.partial(_copy_halves, match[1] == "widen")
     for expression, effect in _EFFECTS.items():
         if match := expression.fullmatch(function):
             return effect(*(int(size or 1) for size in match.groups()))
@@ -157,8 +155,8 @@ def blocks_used(call: CallC) -> dict[Buffer, Block]:
         return _line_used(call)
     if _NOTE.fullmatch(function):
         return _notes_used(call)
-    if match := _HALVES.fullmatch(function):
-        return _halves_used(call, match[1] == "widen")
+    if _HALVES.fullmatch(function):
+        return _halves_used(call)
     if match := _MATRIX.fullmatch(function):
         return _matrix_used(call, int(match[1]), int(match[2]))
     if match := _APART.fullmatch(function):
@@ -236,19 +234,21 @@ def _notes_used(call: CallC) -> dict[Buffer, Block]:
     return {notes: _span(at, 1), panel: _span(offset, (lines - 1) * distance + count)}
 
 
-def _copy_halves(widens: bool, arrays: Arrays, scalars: Sequence[Any]) -> None:
-    """The first `count` elements of an array of f32, to or from an array of f16."""
-    first, count = map(int, scalars)
-    to, of = (a.reshape(-1) for a in arrays)
-    starts = (0, first) if widens else (first, 0)
-    to[starts[0] : starts[0] + count] = of[starts[1] : starts[1] + count].astype(to.dtype)
+def _halves() -> Effect:
+    """Copies the first elements of an array of f32 to an array of f16, from a place on, or back."""
+
+    def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
+        first, count = map(int, scalars)
+        to, of = (a.reshape(-1)[first if a.itemsize == 2 else 0 :][:count] for a in arrays)
+        to[:] = of.astype(to.dtype)
+
+    return effect
 
 
-def _halves_used(call: CallC, widens: bool) -> dict[Buffer, Block]:
+def _halves_used(call: CallC) -> dict[Buffer, Block]:
     first, count = call.scalars
-    to, of = call.buffers
-    wide, half = (to, of) if widens else (of, to)
-    return {wide: (Const(INDEX, 0), ((count, 1),)), half: (first, ((count, 1),))}
+    starts = (first if b.type.bytes == 2 else Const(INDEX, 0) for b in call.buffers)
+    return {b: (at, ((count, 1),)) for b, at in zip(call.buffers, starts, strict=True)}
 
 
 def _rows(rows: int, columns: int, lanes: int) -> Effect:
@@ -299,5 +299,6 @@ _EFFECTS: dict[re.Pattern[str], Callable[..., Effect]] = {
     _MATRIX: _matrix,
     _ROWS: _rows,
     _WINDOW: _window,
+    _HALVES: _halves,
     _NOTE: _note,
 }

@@ -41,6 +41,7 @@ from ccodegen.loop.rebuild import (
     rebuild,
     rebuild_expr,
     replacing,
+    used_buffers,
     written_buffers,
 )
 from ccodegen.loop.rename import stem
@@ -103,13 +104,12 @@ class _Halves:
         body, found = self.loop.body, set[Buffer]()
         for n, statement in enumerate(body):
             if isinstance(statement, Store):
-                buffer, others = statement.buffer, (*body[:n], *body[n + 1 :])
-                own = Load(buffer, statement.indices)
-                before = loads(*expressions(body[: n + 1]))
-                after = loads(*expressions(body[n + 1 :]))
-                reads_own = all(load == own for load in before if load.buffer is buffer)
-                is_last = buffer not in {*written_buffers(others), *(load.buffer for load in after)}
-                found |= {buffer} if reads_own and is_last else set()
+                buffer, own = statement.buffer, Load(statement.buffer, statement.indices)
+                read = loads(*expressions(body[: n + 1]))
+                reads_own = all(load == own for load in read if load.buffer is buffer)
+                others = written_buffers(body[:n]) | used_buffers(body[n + 1 :])
+                if reads_own and buffer not in others:
+                    found.add(buffer)
         return found
 
     def _is_line(self, access: Load | Store) -> bool:

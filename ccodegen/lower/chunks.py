@@ -1,4 +1,5 @@
-"""Loops in chunks that threads share, where each turn needs memory of its own: one a chunk."""
+"""Loops in chunks that threads share, where each turn needs memory of its own: one a chunk; and in
+strips, of some turns at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from contextlib import contextmanager
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr, LoopKind
 from ccodegen.lower.job import Work
-from ccodegen.ops.index import plus, times
+from ccodegen.ops.index import minus, plus, quotient, times
 
 _MOST = 8  # several for each thread, as some cores are slower
 
@@ -34,7 +35,18 @@ def most_chunks(work: Work) -> int:
     return _MOST if work.job.target.machine.threads > 1 else 1
 
 
-def remaining(work: Work, total: int, first: Expr, size: int) -> Expr:
+@contextmanager
+def in_strips(
+    work: Work, count: Expr | int, most: int, kind: LoopKind = LoopKind.SERIAL
+) -> Iterator[tuple[Expr, Expr]]:
+    """A loop over so many, at most `most` at a time: the first of these, and how many they are."""
+    total = index(count) if isinstance(count, int) else count
+    with work.builder.loop(quotient(plus(total, most - 1), most), "strip", kind) as strip:
+        first = times(strip, most)
+        yield first, remaining(work, total, first, most) if most > 1 else index(1)
+
+
+def remaining(work: Work, total: Expr | int, first: Expr, size: int) -> Expr:
     """How many of `size` there are from `first` on, of `total`."""
-    left = apply("subtract", index(total), first)
+    left = minus(index(total) if isinstance(total, int) else total, first)
     return work.builder.simplify((apply("minimum", index(size), left),))[0]

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.builder import apply, index
+from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
+from ccodegen.lower.chunks import in_strips
 from ccodegen.lower.contract_direct import Sums, result_place
 from ccodegen.lower.contract_panels import Group, Packer, Panel
 from ccodegen.lower.product import Product
-from ccodegen.ops.index import minus, plus, quotient, times
+from ccodegen.ops.index import minus, plus, times
 from ccodegen.ops.register_tile import RegisterTile
 
 _ZERO = index(0)
@@ -56,11 +57,8 @@ class MatrixTiles:
         if right.most <= most:
             yield _ZERO, right.count, right.most
             return
-        total = index(right.count) if isinstance(right.count, int) else right.count
-        with self._builder.loop(quotient(plus(total, most - 1), most), "strip") as strip:
-            start = times(strip, most)
-            count = apply("minimum", index(most), minus(total, start))
-            yield start, self._builder.simplify((count,))[0], most
+        with in_strips(self._product.work, right.count, most) as (start, count):
+            yield start, count, most
 
     def _call(self, sums: Sums, left: Panel, right: Panel, step: int, count: Expr | int) -> None:
         """Multiplies a left panel with so many right ones, which are `step` apart:

@@ -21,11 +21,11 @@ from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
-from ccodegen.lower.chunks import remaining
+from ccodegen.lower.chunks import in_strips, remaining
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import position_of, steps_along, stride_along
 from ccodegen.ops.fold import converted
-from ccodegen.ops.index import minus, plus, quotient, times
+from ccodegen.ops.index import minus, plus, times
 from ccodegen.ops.register_tile import RegisterTile
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -185,12 +185,8 @@ class Packer:
         self, batch: Index, numbers: Numbers, place: Expr, places: int, kind: LoopKind
     ) -> Panels:
         """Those of the right matrix likewise, of whose rows a strip is read at a time."""
-        (first, count), most = numbers, self.panels_of_a_strip
-        total = index(count) if isinstance(count, int) else count
-        with self._builder.loop(quotient(plus(total, most - 1), most), "strip", kind) as strip:
-            n = times(strip, most)
-            left = apply("minimum", index(most), minus(total, n))
-            (here,) = self._builder.simplify((left,)) if most > 1 else (index(1),)
+        (first, count), work = numbers, self._product.work
+        with in_strips(work, count, self.panels_of_a_strip, kind) as (n, here):
             panel = self._pack_right(batch, plus(first, n), plus(place, n), places, here)
         return _from(panel, place, places)
 

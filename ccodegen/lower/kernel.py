@@ -39,6 +39,7 @@ from ccodegen.lower.row_plan import row_plan
 from ccodegen.lower.row_steps import reductions, row_outputs_fit
 from ccodegen.lower.short_row_plan import short_row_plan, short_rows_fit
 from ccodegen.lower.update_plan import update_plan
+from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
 Plan = Callable[[Work], None]
@@ -69,7 +70,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
         body = block_loops(body, fresh, machine.vector_bytes)
         body = body if body == flat else simplify_body(body)
     body = mark_loops(body)
-    if machine.converts_f16:
+    if machine.converts_f16 and any(b.type is ElementType.F16 for b in buffers):
         body = widen_halves(body, fresh)
     if machine.has_vectors:
         body = pack_rows(body, fresh, machine.vector_elements(4))

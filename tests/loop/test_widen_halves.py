@@ -13,7 +13,7 @@ import pytest
 
 import ccodegen
 from ccodegen.emit import runtime
-from ccodegen.loop.builder import apply, index
+from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, CallC, For, Load, LoopKind, Space, Store, Var
 from ccodegen.loop.rebuild import statements
 from ccodegen.loop.widen_halves import widen_halves
@@ -73,17 +73,19 @@ def test_operators(operators: str, count: int) -> None:
     assert widened(mapped(operators, "333")) == count
 
 
-def test_what_is_read_on_a_condition_stays() -> None:
+def test_padding() -> None:
     text = """ENTRY e { x = f16[3,500] parameter(0)  z = f16[] constant(0)
       p = f16[3,510] pad(x, z), padding=0_0x10_0  ROOT r = f16[3,510] exponential(p) }"""
     assert widened(text) >= 1
 
 
-def test_what_is_stored_before_it_is_read_stays() -> None:
+def test_what_a_turn_reads_on_a_condition_or_behind_its_store_stays() -> None:
     i, (x, y) = Var("i"), [Buffer(name, F16, (100,), Space.ARGUMENT) for name in "xy"]
     value = Load(x, (i,))
     doubled = apply("add", value, value)
     later = Store(x, (i,), apply("multiply", value, Load(y, (i,))))
+    inside = apply("compare-lt", i, index(50), type=ElementType.PRED)
+    chosen = apply("select", inside, doubled, const(F16, 0))
 
     def converted(*body: Store) -> list[str]:
         """The lines that are read and written as f32."""
@@ -92,6 +94,7 @@ def test_what_is_stored_before_it_is_read_stays() -> None:
         return [b.name for call in calls for b in call.buffers if b.type is F16]
 
     assert converted(Store(y, (i,), doubled)) == ["x", "y"]
+    assert converted(Store(y, (i,), chosen)) == ["y"]
     assert converted(Store(x, (i,), doubled)) == ["x", "x"]
     assert converted(Store(y, (i,), doubled), later) == ["x", "x"]
     assert converted(Store(y, (i,), doubled), Store(y, (i,), doubled)) == ["x"]
