@@ -7,11 +7,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ccodegen.loop.affine import Affine, affine
+from ccodegen.loop.builder import apply, index
 from ccodegen.loop.conditions import NEGATED
-from ccodegen.loop.ir import INDEX, Apply, For, If, Load, Stmt, Store, Var
+from ccodegen.loop.ir import INDEX, Apply, For, If, Load, LoopKind, Stmt, Store, Var
 from ccodegen.loop.parts import parts
 from ccodegen.loop.ranges import Interval, Ranges
 from ccodegen.loop.rebuild import Body, expressions, statements
+from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.turns import piece
 
@@ -19,6 +21,7 @@ _MOST_PIECES = 64
 # What a 3 x 3 x 3 division of a stencil over three dimensions takes.
 _MOST_PARTS = 1000
 _LONG = 16  # vectors
+_INDEPENDENT = (LoopKind.PARALLEL, LoopKind.VECTOR)
 
 
 def cut_loops(body: Body, fresh: Callable[[str], str], vector_bytes: int = 1) -> Body:
@@ -26,7 +29,8 @@ def cut_loops(body: Body, fresh: Callable[[str], str], vector_bytes: int = 1) ->
 
     Before: `for i < 9 { y[i] = select(i < 8, x[i + 1], x[0]) }`. After: `for i < 8 { y[i] =
     x[i + 1] }; y[8] = x[0]`. The pieces run in the order of the turns, each over its own range.
-    A loop whose pieces would be much code stays whole, and the loops in it are looked at alone.
+    A loop whose pieces would be much code is cut but where its longest piece begins and ends, and
+    what lies at its edges goes on asking; or it stays whole, with the loops in it looked at alone.
     `fresh` gives names that the kernel does not have yet, after a hint. Long pieces of innermost
     loops over flat arrays begin where a vector begins.
     """
@@ -55,12 +59,11 @@ class _Cutter:
         if not isinstance(loop.extent, int):
             return (replace(loop, body=self.block(loop.body, ranges)),)
         starts = _starts(loop, ranges)
-        if 1 < len(starts) <= _MOST_PIECES:
-            pieces = self._pieces(loop, self._aligned(loop, starts), ranges)
-            if _size(pieces) <= max(_MOST_PARTS, _size((loop,))):
+        if len(starts) > 1:
+            pieces = self._pieces(loop, starts, ranges) or self._edges(loop, starts, ranges)
+            if pieces:
                 return pieces
-        inner = {**ranges, loop.var: loop.extent}
-        return (replace(loop, body=self.block(loop.body, inner)),)
+        return (self._whole(loop, ranges),)
 
     def _aligned(self, loop: For, starts: list[int]) -> list[int]:
         """The starts, and before long pieces the first place at which a vector is stored whole."""
@@ -79,12 +82,50 @@ class _Cutter:
         return sorted({*starts, *(s - (s + place.constant) % -vector for s in long)})
 
     def _pieces(self, loop: For, starts: list[int], ranges: Ranges) -> Body:
+        """All pieces; nothing where they would be much code."""
         assert isinstance(loop.extent, int)
+        if len(starts) > _MOST_PIECES:
+            return ()
         result: list[Stmt] = []
-        for start, end in pairwise([*starts, loop.extent]):
-            part = simplify_body((piece(loop, start, end, self._fresh),), ranges)
-            result += self.block(part, ranges)
+        size, most = 0, max(_MOST_PARTS, _size((loop,)))
+        for start, end in pairwise([*self._aligned(loop, starts), loop.extent]):
+            part = self.block(self._piece(loop, start, end, ranges), ranges)
+            size += _size(part)
+            if size > most:
+                return ()
+            result += part
         return tuple(result)
+
+    def _edges(self, loop: For, starts: list[int], ranges: Ranges) -> Body:
+        """The longest piece, and what lies on both sides of it as one loop that asks. Nothing
+        where that would be much code too, the turns depend on their order, or few are in it."""
+        assert isinstance(loop.extent, int)
+        if loop.kind not in _INDEPENDENT or _size((loop,)) > _MOST_PARTS:
+            return ()
+        pieces = pairwise([*starts, loop.extent])
+        start, end = max(pieces, key=lambda piece: piece[1] - piece[0])
+        at_both_ends = start > 0 and end < loop.extent
+        if at_both_ends:
+            start = max(start, loop.extent - end)
+            end = loop.extent - start
+        if end - start <= loop.extent // 2:
+            return ()
+        middle = self.block(self._piece(loop, start, end, ranges), ranges)
+        if not at_both_ends:
+            edge = piece(loop, *((0, start) if start else (end, loop.extent)), self._fresh)
+            return (self._whole(edge, ranges), *middle)
+        side, turn = (Var(self._fresh(stem(loop.var.name))) for _ in range(2))
+        place = apply("add", turn, apply("multiply", side, index(end)))
+        edge = For(turn, start, renamed(loop.body, self._fresh, {loop.var: place}))
+        return (For(side, 2, (self._whole(edge, {**ranges, side: 2}),)), *middle)
+
+    def _whole(self, loop: For, ranges: Ranges) -> For:
+        """The loop with those in it cut."""
+        assert isinstance(loop.extent, int)
+        return replace(loop, body=self.block(loop.body, {**ranges, loop.var: loop.extent}))
+
+    def _piece(self, loop: For, start: int, end: int, ranges: Ranges) -> Body:
+        return simplify_body((piece(loop, start, end, self._fresh),), ranges)
 
 
 def _size(body: Body) -> int:

@@ -428,7 +428,8 @@ def _source_sets(computation: Computation) -> dict[Instruction, int]:
     element, or of itself alone."""
     found: dict[Instruction, int] = {}
     for number, instruction in enumerate(computation.instructions):
-        cheap = instruction.op in MOVEMENT or opdef.get(instruction.op).elementwise
+        moved = instruction.op in MOVEMENT or instruction.op == "concatenate"
+        cheap = moved or opdef.get(instruction.op).elementwise
         if is_written_out(instruction) or reads_nothing(instruction):
             found[instruction] = 0
         elif cheap and is_fusible(instruction):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from ccodegen.loop.builder import Builder, apply, const, index
 from ccodegen.loop.cut_loops import cut_loops
+from ccodegen.loop.interpret import run_kernel
 from ccodegen.loop.ir import Buffer, Expr, For, Kernel, LoopKind, Space, Stmt
 from ccodegen.loop.rebuild import rebuild
 from ccodegen.loop.simplify_body import simplify_body
@@ -146,3 +149,32 @@ def test_a_loop_stays_whole_where_its_pieces_would_be_much_code() -> None:
                 value = apply("multiply", value, const(F32, float(n)))
             b.store(Y, (i,), chosen(before, value, b.load(X, (i,))))
     assert sum(line.startswith("y[i] = select") for line in lines(b)) == 8
+
+
+@pytest.mark.parametrize(("first", "last"), [(40, 0), (0, 40), (40, 40), (12, 40)])
+def test_where_all_pieces_would_be_much_code_the_edges_ask(first: int, last: int) -> None:
+    """A sum of what lies up to so many places before and behind, around the ends."""
+    size = 300
+    x, y = (Buffer(name, F32, (size,), Space.ARGUMENT) for name in "xy")
+    b = Builder()
+    with b.loop(size, kind=LoopKind.VECTOR) as i:
+        total: Expr = b.load(x, (i,))
+        for shift in (*range(-first, 0), *range(1, last + 1)):
+            place = apply("add", i, index(shift))
+            at_end = apply("compare-ge", place, index(size), type=PRED)
+            if shift < 0:
+                at_end = apply("compare-lt", place, index(0), type=PRED)
+            around = apply("subtract", place, index(size if shift > 0 else -size))
+            value = chosen(at_end, b.load(x, (around,)), b.load(x, (place,)))
+            total = apply("add", total, apply("multiply", value, const(F32, 1.5)))
+        b.store(y, (i,), total)
+    whole = Kernel("whole", (x, y), simplify_body(b.statements))
+    cut = Kernel("cut", (x, y), cut_loops(whole.body, b.fresh))
+    verify_kernel(cut)
+    stores = [line for line in to_text(cut).splitlines() if "y[" in line]
+    assert ["select" in line for line in stores] in ([True, False], [False, True])
+    given = np.arange(size, dtype=np.float32)
+    results = [np.zeros(size, np.float32) for _ in range(2)]
+    for kernel, out in zip((whole, cut), results, strict=True):
+        run_kernel(kernel, [given, out])
+    assert results[0].tobytes() == results[1].tobytes()
