@@ -180,6 +180,8 @@ class _Decider:
             return "each element would ask in which operand it lies"
         if self._vectors and is_scattered(instruction) and self._is_read_often(instruction):
             return "its elements do not lie side by side, and are read often"
+        if self._vectors and turns_last(instruction) and _reads_rows_again(group):
+            return "its rows, which are read more than once, are columns of its operand"
         readers = [u for u in self._users[instruction] if u in group.members]
         dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
         return "" if dear is None else f"{dear.name} would compute its elements again"
@@ -404,6 +406,15 @@ class _Decider:
 
     def _number(self, instruction: Instruction) -> int:
         return self._ancestors[instruction].bit_length() - 1
+
+
+def _reads_rows_again(group: Group) -> bool:
+    """Whether it has several reduces, or one and stores rows that it reads for it."""
+    if group.rows is None:
+        return False
+    reduces = sum(member.op == "reduce" for member in group.members)
+    stored = sum(result_dimensions(root) == group.rows.dimensions for root in group.roots)
+    return reduces + stored > 1
 
 
 def _is_large_concatenate(instruction: Instruction) -> bool:

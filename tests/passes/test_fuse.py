@@ -361,6 +361,40 @@ def test_a_column_that_is_read_often_lies_side_by_side() -> None:
     assert kernels(fuse(module(text.replace("N", "2")), VECTORS)) == ["kLoop"]
 
 
+def test_columns_that_are_read_as_rows_more_than_once_are_rows_first() -> None:
+    text = (
+        _ADD + "ENTRY e { x = f32[50,8] parameter(0)  z = f32[] constant(0)\n"
+        "  t = f32[8,50] transpose(x), dimensions={1,0}  n = f32[8,50] negate(t)\n"
+        "  r = f32[8] reduce(n, z), dimensions={1}, to_apply=add\n"
+    )
+    once = module(text + "  ROOT q = f32[8] negate(r) }")
+    again = module(
+        text + "  b = f32[8,50] broadcast(r), dimensions={0}  ROOT q = f32[8,50] add(n, b) }"
+    )
+    assert kernels(fuse(once, VECTORS)) == ["kInput"]
+    assert kernels(fuse(again, VECTORS)) == ["transpose", "kInput"]
+    assert kernels(fuse(again, DEFAULT)) == ["kInput"]
+
+
+def test_rolls_of_one_array_are_one_input() -> None:
+    """A kernel takes any number of them, also where each of them is read by several others."""
+    lines = ["x = f32[64,64] parameter(0)  s0 = f32[64,64] negate(x)  w0 = f32[64,64] abs(x)"]
+    for n in range(1, 31):
+        lines.append(
+            f"a{n} = f32[{n},64] slice(x), slice={{[{64 - n}:64], [0:64]}}\n"
+            f"b{n} = f32[{64 - n},64] slice(x), slice={{[0:{64 - n}], [0:64]}}\n"
+            f"c{n} = f32[64,64] concatenate(a{n}, b{n}), dimensions={{0}}\n"
+            f"e{n} = f32[64,64] exponential(c{n})\n"
+            f"w{n} = f32[64,64] add(w{n - 1}, e{n})\n"
+        )
+    for n in range(1, 31):
+        lines.append(
+            f"p{n} = f32[64,64] multiply(e{n}, c{n})  s{n} = f32[64,64] add(s{n - 1}, p{n})"
+        )
+    program = module("\n".join([*lines, "ROOT r = f32[64,64] divide(s30, w30)"]))
+    assert kernels(fuse(program, VECTORS)) == ["kLoop"]
+
+
 def test_reduces_whose_kernels_would_need_each_other_stay_apart() -> None:
     """The second is made of an output of a kernel that needs the first one for its other output."""
     program = module(
