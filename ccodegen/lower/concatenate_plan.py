@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from ccodegen.hlo import opdef
@@ -13,6 +14,8 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.movement import Concatenate
 
 _MOST_TOGETHER = 8  # streams that are written side by side
+_MOST_IN_A_ROW = 32  # parts of one stream
+_LINE = 64  # bytes
 
 
 def concatenate_plan(work: Work, concatenate: Instruction) -> None:
@@ -20,7 +23,7 @@ def concatenate_plan(work: Work, concatenate: Instruction) -> None:
     (axis,) = attributes_of(concatenate, Concatenate).dimensions
     (output,) = work.job.outputs
     start = 0
-    for group in _groups(work.job, concatenate.operands):
+    for group in _groups(work.job, concatenate.operands, axis):
         dimensions = group[0].array_shape.dimensions
         with work.builder.loops(dimensions, "i", LoopKind.PARALLEL) as at:
             for number, operand in enumerate(group):
@@ -32,15 +35,22 @@ def concatenate_plan(work: Work, concatenate: Instruction) -> None:
         start += len(group) * dimensions[axis]
 
 
-def _groups(job: Job, operands: Sequence[Instruction]) -> Iterator[list[Instruction]]:
-    """Neighbours of one shape that are computed from the same values: those are computed once."""
+def _groups(
+    job: Job, operands: Sequence[Instruction], axis: int
+) -> Iterator[list[Instruction]]:
+    """Neighbours of one shape of which a cache line has parts of several, as it would be written
+    as many times, or that are computed from the same values: those are computed once."""
     fused = set(job.fused)
     group: list[Instruction] = []
     values: set[Instruction] = set()
     for operand in operands:
         computed = _computed(operand, fused)
-        alike = group and operand.array_shape.dimensions == group[0].array_shape.dimensions
-        if group and not (alike and values & computed and len(group) < _MOST_TOGETHER):
+        shape = operand.array_shape
+        short = math.prod(shape.dimensions[axis:]) * shape.element_type.bytes <= _LINE
+        pays = short or bool(values & computed)
+        most = _MOST_IN_A_ROW if short else _MOST_TOGETHER
+        alike = group and shape.dimensions == group[0].array_shape.dimensions
+        if group and not (alike and pays and len(group) < most):
             yield group
             group, values = [], set()
         group.append(operand)

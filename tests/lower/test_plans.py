@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ccodegen.loop.ir import CallC, Program
+from ccodegen.loop.ir import CallC, For, Program
 from ccodegen.loop.rebuild import statements
 from ccodegen.support.element_type import HLO_TYPES
 from tests.three_ways import check
@@ -94,6 +94,9 @@ KERNELS = {
     "concatenate": """x = f32[3,4] parameter(0)  y = f32[3,0] parameter(1)
       z = f32[3,5] parameter(2)  n = f32[3,5] negate(z)
       c = f32[3,9] concatenate(x, y, n), dimensions={1}  ROOT e = f32[3,9] exponential(c)""",
+    "short parts of rows": """x = f32[50,2] parameter(0)  y = f32[50,2] parameter(1)
+      n = f32[50,2] negate(y)  a = f32[50,2] abs(x)  z = f32[50,3] parameter(2)
+      ROOT c = f32[50,9] concatenate(n, a, x, z), dimensions={1}""",
     "several reduces of a row": """x = f32[5,70] parameter(0)  z = f32[] constant(0)
       low = f32[] constant(-inf)  e = f32[5,70] exponential(x)  q = f32[5,70] multiply(e, x)
       a = f32[5] reduce(e, z), dimensions={1}, to_apply=add
@@ -243,6 +246,12 @@ def test_softmax_keeps_its_rows_where_the_result_will_lie() -> None:
 def test_nothing_asks_whether_it_is_inside_of_edges() -> None:
     (kernel,) = compiled("edges around what is computed").kernels
     assert "select" not in str(kernel.body) and "If(" not in str(kernel.body)
+
+
+def test_short_parts_of_rows_are_stored_side_by_side() -> None:
+    """Three parts of two elements in one loop, and the one of three in another."""
+    (kernel,) = compiled("short parts of rows").kernels
+    assert [s.extent for s in kernel.body if isinstance(s, For)] == [50, 50]
 
 
 def test_equal_kernels_are_shared() -> None:

@@ -41,6 +41,14 @@ CASES = {
         "q = f32[3,2] transpose(a), dimensions={1,0}",
         "x = f32[3] parameter(0)\n q = f32[3,2] broadcast(x), dimensions={0}",
     ),
+    "transpose of rows put together": (
+        "x = f32[1,3] parameter(0)\n y = f32[1,3] parameter(1)\n"
+        "a = f32[2,3] concatenate(x, y), dimensions={0}\n"
+        "q = f32[3,2] transpose(a), dimensions={1,0}",
+        "x = f32[1,3] parameter(0)\n y = f32[1,3] parameter(1)\n"
+        "a = f32[3,1] reshape(x)\n b = f32[3,1] reshape(y)\n"
+        "q = f32[3,2] concatenate(a, b), dimensions={1}",
+    ),
     "transpose of iota": (
         "a = s32[2,3] iota(), iota_dimension=0\n q = s32[3,2] transpose(a), dimensions={1,0}",
         "q = s32[3,2] iota(), iota_dimension=1",

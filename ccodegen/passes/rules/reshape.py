@@ -6,7 +6,7 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import broadcast, derived, is_static, reshape, transpose
 from ccodegen.ops.creation import Iota
-from ccodegen.ops.movement import Broadcast, Transpose
+from ccodegen.ops.movement import Broadcast, Concatenate, Transpose
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import Rules
 
@@ -31,7 +31,8 @@ def reshape_(instruction: Instruction, _: PassContext) -> Instruction | None:
 
 def transpose_(instruction: Instruction, _: PassContext) -> Instruction | None:
     """transpose to the same order → operand; of a transpose → one; that moves only dimensions of
-    size 1 → reshape; of a broadcast or iota → broadcast or iota."""
+    size 1 → reshape; of a broadcast or iota → broadcast or iota; of a concatenate of parts of
+    which that is so → concatenate."""
     (operand,) = instruction.operands
     attributes = attributes_of(instruction, Transpose)
     order = attributes.dimensions
@@ -49,6 +50,8 @@ def transpose_(instruction: Instruction, _: PassContext) -> Instruction | None:
         return derived(instruction, "iota", instruction.shape, (), moved)
     if _keeps_element_order(operand.array_shape.dimensions, order):
         return reshape(instruction, operand, instruction.array_shape.dimensions)
+    if isinstance(operand.attributes, Concatenate):
+        return _transposed_parts(instruction, operand, operand.attributes, order)
     return None
 
 
@@ -102,6 +105,21 @@ def _transposed_broadcast(
     inner = sorted(range(len(mapped)), key=mapped.__getitem__)
     moved = transpose(instruction, source, inner)
     return broadcast(instruction, moved, instruction.array_shape.dimensions, sorted(mapped))
+
+
+def _transposed_parts(
+    instruction: Instruction, operand: Instruction, attributes: Concatenate, order: tuple[int, ...]
+) -> Instruction | None:
+    """`transpose(concatenate(%x, %y), dimensions={0})` of rows → a concatenate of columns."""
+    parts = operand.operands
+    if not all(_keeps_element_order(p.array_shape.dimensions, order) for p in parts):
+        return None
+    turned = [
+        reshape(instruction, p, tuple(p.array_shape.dimensions[d] for d in order)) for p in parts
+    ]
+    (along,) = attributes.dimensions
+    moved = Concatenate((order.index(along),))
+    return derived(instruction, "concatenate", instruction.shape, tuple(turned), moved)
 
 
 def _keeps_element_order(sizes: tuple[int, ...], order: tuple[int, ...]) -> bool:
