@@ -30,7 +30,7 @@ from ccodegen.lower.column_plan import column_plan, columns_fit
 from ccodegen.lower.concatenate_plan import concatenate_plan
 from ccodegen.lower.contract_plan import HEROES, contract_plan
 from ccodegen.lower.flat import flatten, join_loops, mark_loops
-from ccodegen.lower.frame import frame_plan, frames_lines
+from ccodegen.lower.frame import frame_plan, pays_to_frame
 from ccodegen.lower.job import Job, Work
 from ccodegen.lower.kernel_builder import SplitRequest
 from ccodegen.lower.loop_plan import loop_plan
@@ -126,7 +126,7 @@ def choose_plan(work: Work) -> Plan:
         return lambda w: column_plan(w, found)
     if found and row_outputs_fit(job.outputs, found):
         return short_row_plan if short_rows_fit(work, found) else row_plan
-    if len(job.outputs) == 1 and job.target.machine.has_vectors and frames_lines(root):
+    if len(job.outputs) == 1 and job.target.machine.has_vectors and pays_to_frame(root):
         return frame_plan
     return loop_plan
 

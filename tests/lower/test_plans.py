@@ -123,6 +123,9 @@ KERNELS = {
     "edges around what is computed": """x = f32[2,5,7,3] parameter(0)  z = f32[] parameter(1)
       n = f32[2,5,7,3] negate(x)
       ROOT p = f32[3,8,10,3] pad(n, z), padding=0_1x1_2x3_0x0_0""",
+    "gaps in what is computed": """x = f32[2,5,1,7] parameter(0)  z = f32[] parameter(1)
+      n = f32[2,5,1,7] negate(x)
+      ROOT p = f32[2,15,4,14] pad(n, z), padding=0_0x1_1_2x3_0_1x0_1_1""",
     "edges around nothing": """x = f32[3,0,5] parameter(0)  z = f32[] constant(2)
       n = f32[3,0,5] negate(x)  ROOT p = f32[5,4,5] pad(n, z), padding=1_1x2_2x0_0""",
     "edges of pieces that take turns": """x = f32[6,4,5] parameter(0)  y = f32[6,4,5] parameter(1)
@@ -243,8 +246,9 @@ def test_softmax_keeps_its_rows_where_the_result_will_lie() -> None:
     assert 0 < compiled("rows read backwards").arena_size <= 256
 
 
-def test_nothing_asks_whether_it_is_inside_of_edges() -> None:
-    (kernel,) = compiled("edges around what is computed").kernels
+@pytest.mark.parametrize("name", ["edges around what is computed", "gaps in what is computed"])
+def test_nothing_asks_whether_it_is_padding(name: str) -> None:
+    (kernel,) = compiled(name).kernels
     assert "select" not in str(kernel.body) and "If(" not in str(kernel.body)
 
 
