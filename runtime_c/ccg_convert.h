@@ -8,41 +8,53 @@
 #include "ccg_base.h"
 #include "ccg_float.h"
 
-/* T: the type that holds the integer, V: the one to compute in. The limit is the largest value plus
-   one, exact in the float type. What is out of range is replaced before the cast, because casting
-   it is undefined; what is near zero because gcc 12 with -fno-trapping-math makes a truncation of
-   (float)(int)x, and so -0 of -0.5. */
-#define CCG_TO_INTEGER(to, T, V, largest, from, F, least_value, limit_value) \
+/* T: the type that holds the integer, V: the one to compute in. What is out of range is replaced
+   before the cast, because casting it is undefined; what is near zero because gcc 12 with
+   -fno-trapping-math makes a truncation of (float)(int)x, and so -0 of -0.5. */
+#define CCG_TO_INTEGER(to, T, V, from, F, least_value, largest_value) \
+    CCG_INLINE T ccg_##to##_from_##from(F x) \
+    { \
+        const F least = least_value, largest = largest_value; \
+        F inside = x < least ? least : x; \
+        inside = inside > largest ? largest : inside; \
+        inside = ccg_abs_##from(inside) >= 1 ? inside : 0; \
+        return (T)(V)inside; \
+    }
+/* Where the largest value is none of F's; the limit is one more. It is added, not chosen: gcc would
+   move what is done with the result before the choice, and compares of it do not become vectors
+   there. */
+#define CCG_TO_WIDE_INTEGER(to, T, largest, from, F, least_value, limit_value) \
     CCG_INLINE T ccg_##to##_from_##from(F x) \
     { \
         const F least = least_value, limit = limit_value; \
         F inside = x < least ? least : x; \
-        V value; \
         inside = inside < limit ? inside : 0; \
         inside = ccg_abs_##from(inside) < 1 ? 0 : inside; \
-        value = (V)inside; \
-        return (T)(x >= limit ? largest : value); \
+        return (T)inside + (x >= limit ? largest : 0); \
     }
 #define CCG_TO_INTEGERS(from, F) \
-    CCG_TO_INTEGER(s1, int8_t, int32_t, 0, from, F, -1, 1) \
-    CCG_TO_INTEGER(s2, int8_t, int32_t, 1, from, F, -2, 2) \
-    CCG_TO_INTEGER(s4, int8_t, int32_t, 7, from, F, -8, 8) \
-    CCG_TO_INTEGER(s8, int8_t, int32_t, INT8_MAX, from, F, -128, 128) \
-    CCG_TO_INTEGER(s16, int16_t, int32_t, INT16_MAX, from, F, -32768, 32768) \
-    CCG_TO_INTEGER(s32, int32_t, int32_t, INT32_MAX, from, F, (F)-0x1p31, (F)0x1p31) \
-    CCG_TO_INTEGER(s64, int64_t, int64_t, INT64_MAX, from, F, (F)-0x1p63, (F)0x1p63) \
-    CCG_TO_INTEGER(u1, uint8_t, int32_t, 1, from, F, 0, 2) \
-    CCG_TO_INTEGER(u2, uint8_t, int32_t, 3, from, F, 0, 4) \
-    CCG_TO_INTEGER(u4, uint8_t, int32_t, 15, from, F, 0, 16) \
-    CCG_TO_INTEGER(u8, uint8_t, int32_t, UINT8_MAX, from, F, 0, 256) \
-    CCG_TO_INTEGER(u16, uint16_t, int32_t, UINT16_MAX, from, F, 0, 65536) \
-    CCG_TO_INTEGER(u32, uint32_t, uint32_t, UINT32_MAX, from, F, 0, (F)0x1p32) \
-    CCG_TO_INTEGER(u64, uint64_t, uint64_t, UINT64_MAX, from, F, 0, (F)0x1p64)
+    CCG_TO_INTEGER(s1, int8_t, int32_t, from, F, -1, 0) \
+    CCG_TO_INTEGER(s2, int8_t, int32_t, from, F, -2, 1) \
+    CCG_TO_INTEGER(s4, int8_t, int32_t, from, F, -8, 7) \
+    CCG_TO_INTEGER(s8, int8_t, int32_t, from, F, -128, 127) \
+    CCG_TO_INTEGER(s16, int16_t, int32_t, from, F, -32768, 32767) \
+    CCG_TO_INTEGER(u1, uint8_t, int32_t, from, F, 0, 1) \
+    CCG_TO_INTEGER(u2, uint8_t, int32_t, from, F, 0, 3) \
+    CCG_TO_INTEGER(u4, uint8_t, int32_t, from, F, 0, 15) \
+    CCG_TO_INTEGER(u8, uint8_t, int32_t, from, F, 0, 255) \
+    CCG_TO_INTEGER(u16, uint16_t, int32_t, from, F, 0, 65535) \
+    CCG_TO_WIDE_INTEGER(s64, int64_t, INT64_MAX, from, F, (F)-0x1p63, (F)0x1p63) \
+    CCG_TO_WIDE_INTEGER(u64, uint64_t, UINT64_MAX, from, F, 0, (F)0x1p64)
 
 CCG_TO_INTEGERS(f32, float)
 CCG_TO_INTEGERS(f64, double)
+CCG_TO_WIDE_INTEGER(s32, int32_t, INT32_MAX, f32, float, -0x1p31f, 0x1p31f)
+CCG_TO_WIDE_INTEGER(u32, uint32_t, UINT32_MAX, f32, float, 0, 0x1p32f)
+CCG_TO_INTEGER(s32, int32_t, int32_t, f64, double, INT32_MIN, INT32_MAX)
+CCG_TO_INTEGER(u32, uint32_t, uint32_t, f64, double, 0, UINT32_MAX)
 
 #undef CCG_TO_INTEGER
+#undef CCG_TO_WIDE_INTEGER
 #undef CCG_TO_INTEGERS
 
 /* NaN is true. */

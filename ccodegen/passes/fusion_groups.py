@@ -267,7 +267,7 @@ class _Decider:
         while pending:
             value = pending.pop()
             for user in self._users[value]:
-                known = user in seen or self._are_coordinates(value, user)
+                known = user in seen or joins_coordinates(value, user)
                 if known or user not in group.members:
                     continue
                 if user.op not in _BY_RANGES and not opdef.get(user.op).elementwise:
@@ -277,11 +277,6 @@ class _Decider:
                 seen.add(user)
                 pending.append(user)
         return True
-
-    def _are_coordinates(self, value: Instruction, user: Instruction) -> bool:
-        """Whether they are where a gather reads, each made for nothing else."""
-        joined = joins_coordinates(value, user)
-        return joined and all(len(self._users[o]) == 1 for o in value.operands)
 
     def _reads_by_rows(self, reduce: Instruction, group: Group, rows: Rows) -> bool:
         """Whether all that the group computes from the reduce is per row, or spread over rows."""
@@ -312,7 +307,7 @@ class _Decider:
             return not spread or is_per_row(value, user)
         if user.op in ("gather", "reduce-window", "dynamic-update-slice"):
             moved = value.op in MOVEMENT or value.op == "iota"
-            return moved or self._are_coordinates(value, user)
+            return moved or joins_coordinates(value, user)
         return True
 
     def _reads_overwritten(self, update: Instruction, hero: Instruction) -> bool:
