@@ -28,6 +28,7 @@ from ccodegen.ops.register_tile import RegisterTile, evenly
 
 _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
+_NEAR_REGISTERS = 1 << 20  # likewise, of processors with matrix registers
 PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
 _OFTEN = 8  # tiles beside each other
 _ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
@@ -93,6 +94,7 @@ class _Tiles:
         self._packer = Packer(product, tile)
         self._m, self._n, _ = product.shape.sizes
         self._rows, self._columns = -(-self._m // tile.rows), -(-self._n // tile.columns)
+        self._matrix = MatrixTiles(product, self._packer, tile)
         self._notes = Notes(product.work, tile, self._packer.depth, self._m)
 
     def write(self, batch: Index) -> None:
@@ -101,7 +103,7 @@ class _Tiles:
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
         if left and self._left_is_far_and_used_often:
             left = None
-        if left is None and self._n <= self._m and not self._tile.matrix:
+        if left is None and self._packs_left_at_a_time:
             right = right or self._all(packer.rights, batch, columns)
             right = self._all_noted(right, columns)
             together = self._together(rows, self._left_bytes, columns * self._right_bytes)
@@ -137,6 +139,13 @@ class _Tiles:
         keep a panel of it, and narrow tiles read it so often that it does not come in time."""
         near = self._product.work.job.target.machine.cache_bytes // 2
         return self._packer.is_narrow and self._left_bytes > near and self._columns >= _OFTEN
+
+    @property
+    def _packs_left_at_a_time(self) -> bool:
+        """Whether each panel of the left matrix is used up when it is packed, and read from near.
+        Matrix registers, which are faster than caches, read the right one from near as well."""
+        near = not self._tile.matrix or self._columns * self._right_bytes <= _NEAR_REGISTERS
+        return self._n <= self._m and near
 
     @property
     def _takes_two_panels(self) -> bool:
@@ -204,9 +213,9 @@ class _Tiles:
         """Computes the tiles of a group of columns."""
         builder, panels = self._builder, self._notes.some(right.panels, right.count, right.most)
         if self._tile.matrix:
-            tiles = MatrixTiles(self._product, self._packer, self._tile)
+            group = replace(right, panels=panels)
             with builder.loop(self._rows, "it") as it:
-                tiles.compute(batch, it, left(it), replace(right, panels=panels))
+                self._matrix.compute(batch, it, left(it), group)
             return
         with builder.loop(self._rows, "it") as it, builder.loop(right.count, "jt") as jt:
             self._compute(batch, (it, plus(right.first, jt)), left(it), panels(jt))
@@ -215,6 +224,11 @@ class _Tiles:
         """Computes the tiles of a group of rows."""
         builder = self._builder
         panels = self._notes.some(left.panels, left.count, left.most, is_left=True)
+        if self._tile.matrix:
+            group = Group(_ZERO, self._columns, self._columns, right)
+            with builder.loop(left.count, "it") as it:
+                self._matrix.compute(batch, plus(left.first, it), panels(it), group)
+            return
         with builder.loop(self._columns, "jt") as jt, builder.loop(left.count, "it") as it:
             self._compute(batch, (plus(left.first, it), jt), panels(it), right(jt))
 
