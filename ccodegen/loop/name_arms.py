@@ -3,7 +3,9 @@
 Vectors compute both arms of a choice. To lanes that do not ask for a slow arm compilers give one of
 the numbers at hand, such as a limit of exp's arguments: its result is denormal, which takes
 processors many times as long as what the lane really holds. What is read at an index from memory
-they read lane by lane, behind a branch, and make no vectors; nor of choices between structs.
+they read lane by lane, behind a branch, and make no vectors; nor of choices between structs. Of a
+choice that is compared they compare the arms, and make no vectors of the choice between conditions;
+nor of a condition that is computed if another one holds.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from ccodegen.loop.ir import INDEX, Apply, Expr, For, If, Let, Load, LoopKind, S
 from ccodegen.loop.parts import loads, parts
 from ccodegen.loop.ranges import KnownRanges, counted, interval
 from ccodegen.loop.rebuild import Body, rebuild
+from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
 
@@ -25,7 +28,8 @@ def name_arms(body: Body, fresh: Callable[[str], str]) -> Body:
     { let choice = exp(x[i]); y[i] = x[i] > 0 ? choice : 1 }`.
 
     Only arms that read what is read in any case; or at indices from memory, or complex numbers,
-    inside of arrays for all that memory may hold. `fresh` gives names that the kernel does not have
+    inside of arrays for all that memory may hold. So too second conditions of "and" and "or", and
+    choices that are compared. `fresh` gives names that the kernel does not have
     yet, after a hint.
     """
     return _Namer(fresh).block(body, vectors=False)
@@ -59,7 +63,8 @@ class _Namer:
         """The statement, behind names for arms that it chooses from."""
         if isinstance(statement, Let | Store):
             while arm := next(self._arms(statement), None):
-                name = Var(self.fresh("choice"), arm.type)
+                hint = "is" if arm.type is ElementType.PRED else "choice"
+                name = Var(self.fresh(hint), arm.type)
                 yield from self._with_names(Let(name, arm))
                 (statement,) = rebuild((statement,), _replacer(arm, name))
         yield statement
@@ -68,7 +73,16 @@ class _Namer:
         certain = computed(statement)
         read = {expr for expr in certain if isinstance(expr, Load)}
         for choice in certain:
-            if isinstance(choice, Apply) and choice.operator == "select":
+            if not isinstance(choice, Apply):
+                continue
+            if choice.operator.startswith("compare"):
+                yield from filter(_is_choice, choice.arguments)
+            if choice.type is ElementType.PRED and choice.operator in ("and", "or"):
+                asked = choice.arguments[1]
+                needed = [load for load in loads(asked) if load not in read]
+                if (needed or _computes(asked)) and all(map(self._is_inside, needed)):
+                    yield asked
+            if _is_choice(choice):
                 for arm in choice.arguments[1:]:
                     needed = [load for load in loads(arm) if load not in read]
                     slow = not needed and _is_slow(arm)
@@ -100,6 +114,16 @@ class _Namer:
 
 def _replacer(arm: Expr, name: Var) -> Callable[[Expr], Expr]:
     return lambda expr: name if expr == arm else expr
+
+
+def _is_choice(expr: Expr) -> bool:
+    return isinstance(expr, Apply) and expr.operator == "select"
+
+
+def _computes(condition: Expr) -> bool:
+    """Whether it takes more than to compare what is there."""
+    inner = (part for part in parts(condition) if isinstance(part, Apply))
+    return any(part.type not in (INDEX, ElementType.PRED) for part in inner)
 
 
 def _is_slow(arm: Expr) -> bool:

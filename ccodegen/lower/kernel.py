@@ -14,6 +14,7 @@ from ccodegen.loop.far_rows import read_far_rows
 from ccodegen.loop.fixed_divisors import divide_by_reciprocals
 from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
+from ccodegen.loop.mask_choices import mask_choices
 from ccodegen.loop.name_arms import name_arms
 from ccodegen.loop.name_conditions import name_conditions
 from ccodegen.loop.name_values import name_values
@@ -75,7 +76,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     if machine.has_vectors:
         body = pack_rows(body, fresh, machine.vector_elements(4))
         body = overlap_tails(body, fresh, machine.vector_bytes)
-        body = name_arms(name_conditions(body, fresh), fresh)
+        body = name_arms(name_conditions(mask_choices(body), fresh), fresh)
         body = pair_turns(body, fresh)
     if machine.fetches_ahead:
         body = read_far_rows(body, fresh)

@@ -88,6 +88,37 @@ def test_arms_that_are_complex_numbers() -> None:
     ]
 
 
+def asked(second: str) -> list[str]:
+    """The statements in a loop over p[i] = x[i] > 0 and (a second condition)."""
+    p, beyond = Buffer("p", ElementType.PRED, (8,), Space.ARGUMENT), Buffer("v", F32, (7,))
+    b = Builder()
+    with b.loop(8, "i", LoopKind.VECTOR) as i:
+        x, one = b.load(X, (i,)), const(F32, 1.0)
+        conditions: dict[str, Expr] = {
+            "plain": compare("lt", x, one),
+            "computed": compare("lt", apply("negate", x), one),
+            "read": compare("lt", b.load(Z, (i,)), one),
+            "read beyond": compare("lt", b.load(beyond, (i,)), one),
+            "chosen": compare("lt", apply("select", compare("lt", x, one), x, one), x),
+        }
+        first = compare("gt", x, const(F32, 0.0))
+        b.store(p, (i,), apply("and", first, conditions[second]))
+    kernel = Kernel("k", (X, Z, beyond, p), name_arms(b.statements, b.fresh))
+    return [line.strip() for line in to_text(kernel).splitlines()[2:-2]]
+
+
+def test_second_conditions() -> None:
+    both = "p[i] = x[i] > 0.0:f32 and is"
+    assert asked("computed") == ["let is: pred = negate(x[i]) < 1.0:f32", both]
+    assert asked("read") == ["let is: pred = z[i] < 1.0:f32", both]
+    assert asked("chosen") == [
+        "let choice: f32 = select(x[i] < 1.0:f32, x[i], 1.0:f32)",
+        "let is: pred = choice < x[i]",
+        both,
+    ]
+    assert len(asked("plain")) == len(asked("read beyond")) == 1
+
+
 @settings(max_examples=80, deadline=None)
 @given(kernels())
 def test_same_effect(kernel: Kernel) -> None:
