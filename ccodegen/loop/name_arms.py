@@ -29,8 +29,7 @@ def name_arms(body: Body, fresh: Callable[[str], str]) -> Body:
 
     Only arms that read what is read in any case; or at indices from memory, or complex numbers,
     inside of arrays for all that memory may hold. So too second conditions of "and" and "or", and
-    choices that are compared. `fresh` gives names that the kernel does not have
-    yet, after a hint.
+    choices that are compared. `fresh` gives names that the kernel does not have yet, after a hint.
     """
     return _Namer(fresh).block(body, vectors=False)
 
