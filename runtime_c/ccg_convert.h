@@ -50,7 +50,7 @@ CCG_TO_INTEGERS(f32, float)
 CCG_TO_INTEGERS(f64, double)
 CCG_TO_WIDE_INTEGER(s32, int32_t, INT32_MAX, f32, float, -0x1p31f, 0x1p31f)
 CCG_TO_WIDE_INTEGER(u32, uint32_t, UINT32_MAX, f32, float, 0, 0x1p32f)
-CCG_TO_INTEGER(s32, int32_t, int32_t, f64, double, INT32_MIN, INT32_MAX)
+CCG_TO_INTEGER(s32, int32_t, int32_t, f64, double, -0x1p31, INT32_MAX)
 CCG_TO_INTEGER(u32, uint32_t, uint32_t, f64, double, 0, UINT32_MAX)
 
 #undef CCG_TO_INTEGER
