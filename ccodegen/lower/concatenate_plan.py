@@ -12,6 +12,7 @@ from ccodegen.loop.ir import LoopKind
 from ccodegen.lower.job import Job, Work
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.movement import Concatenate
+from ccodegen.support.element_type import ElementType
 
 _MOST_TOGETHER = 8  # streams that are written side by side
 _MOST_IN_A_ROW = 32  # parts of one stream
@@ -47,6 +48,7 @@ def _groups(
         computed = _computed(operand, fused)
         shape = operand.array_shape
         short = math.prod(shape.dimensions[axis:]) * shape.element_type.bytes <= _LINE
+        short = short and _become_vectors(shape.element_type, len(operands))
         pays = short or bool(values & computed)
         most = _MOST_IN_A_ROW if short else _MOST_TOGETHER
         alike = group and shape.dimensions == group[0].array_shape.dimensions
@@ -56,6 +58,14 @@ def _groups(
         group.append(operand)
         values |= computed
     yield group
+
+
+def _become_vectors(element_type: ElementType, streams: int) -> bool:
+    """Whether a loop that stores so many streams side by side is still one of vectors, where floats
+    are narrow: alone, each is converted many times as slowly. Compilers interleave three vectors,
+    or a power of two."""
+    is_narrow = element_type.is_float and element_type.bytes < ElementType.F32.bytes
+    return not is_narrow or streams == 3 or streams.bit_count() == 1
 
 
 def _computed(value: Instruction, fused: set[Instruction]) -> set[Instruction]:

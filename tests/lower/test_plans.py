@@ -258,6 +258,18 @@ def test_short_parts_of_rows_are_stored_side_by_side() -> None:
     assert [s.extent for s in kernel.body if isinstance(s, For)] == [50, 50]
 
 
+@pytest.mark.parametrize(
+    ("type_", "streams", "loops"), [("f32", 5, 1), ("f16", 5, 5), ("f16", 3, 1)]
+)
+def test_narrow_floats_where_that_leaves_vectors(type_: str, streams: int, loops: int) -> None:
+    column = f"{type_}[40,1]"
+    lines = [f"x{n} = {column} parameter({n})  n{n} = {column} abs(x{n})" for n in range(streams)]
+    parts = ", ".join(f"n{n}" for n in range(streams))
+    lines.append(f"ROOT c = {type_}[40,{streams}] concatenate({parts}), dimensions={{1}}")
+    (kernel,) = check("ENTRY e { " + "\n".join(lines) + " }").program.kernels
+    assert sum(isinstance(s, For) for s in kernel.body) == loops
+
+
 def test_equal_kernels_are_shared() -> None:
     text = """x = f32[9] parameter(0)  s = f32[9] sort(x), dimensions={0}, to_apply=less
       a = f32[9] negate(s)  t = f32[9] sort(a), dimensions={0}, to_apply=less
