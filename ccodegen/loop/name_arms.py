@@ -71,23 +71,29 @@ class _Namer:
     def _arms(self, statement: Stmt) -> Iterator[Expr]:
         certain = computed(statement)
         read = {expr for expr in certain if isinstance(expr, Load)}
-        for choice in certain:
-            if not isinstance(choice, Apply):
-                continue
-            if choice.operator.startswith("compare"):
-                yield from filter(_is_choice, choice.arguments)
-            if choice.type is ElementType.PRED and choice.operator in ("and", "or"):
-                asked = choice.arguments[1]
-                needed = [load for load in loads(asked) if load not in read]
-                if (needed or _computes(asked)) and all(map(self._is_inside, needed)):
-                    yield asked
-            if _is_choice(choice):
-                for arm in choice.arguments[1:]:
-                    needed = [load for load in loads(arm) if load not in read]
-                    slow = not needed and _is_slow(arm)
-                    wanted = slow or self._gathers(needed) or self._is_pair(arm, needed)
-                    if wanted and not _divides_indices(arm):
-                        yield arm
+        for expr in certain:
+            match expr:
+                case Apply("select", (_, *arms)):
+                    yield from (arm for arm in arms if self._pays_to_compute(arm, read))
+                case Apply("and" | "or", (_, second)) if expr.type is ElementType.PRED:
+                    yield from (second,) if self._pays_to_evaluate(second, read) else ()
+                case Apply(operator, values) if operator.startswith("compare"):
+                    yield from filter(_is_choice, values)
+
+    def _pays_to_compute(self, arm: Expr, read: set[Load]) -> bool:
+        """Whether an arm keeps loops from becoming good vectors, and can be computed in any case;
+        `read`: what is read in any case."""
+        needed = [load for load in loads(arm) if load not in read]
+        slow = not needed and _is_slow(arm)
+        wanted = slow or self._gathers(needed) or self._is_pair(arm, needed)
+        return wanted and not _divides_indices(arm)
+
+    def _pays_to_evaluate(self, condition: Expr, read: set[Load]) -> bool:
+        """Whether a second condition takes work, and can be computed in any case."""
+        needed = [load for load in loads(condition) if load not in read]
+        takes_work = bool(needed) or _computes(condition)
+        safe = all(map(self._is_inside, needed)) and not _divides_indices(condition)
+        return takes_work and safe
 
     def _gathers(self, needed: list[Load]) -> bool:
         """Whether anything is read at an index from memory, and all of it inside of its array."""
@@ -119,18 +125,19 @@ def _is_choice(expr: Expr) -> bool:
     return isinstance(expr, Apply) and expr.operator == "select"
 
 
+def _applied(expr: Expr) -> Iterator[Apply]:
+    return (part for part in parts(expr) if isinstance(part, Apply))
+
+
 def _computes(condition: Expr) -> bool:
     """Whether it takes more than to compare what is there."""
-    inner = (part for part in parts(condition) if isinstance(part, Apply))
-    return any(part.type not in (INDEX, ElementType.PRED) for part in inner)
+    return any(a.type not in (INDEX, ElementType.PRED) for a in _applied(condition))
 
 
 def _is_slow(arm: Expr) -> bool:
-    applied = (part for part in parts(arm) if isinstance(part, Apply))
-    return arm.type.is_float and any(a.operator in TRANSCENDENTAL for a in applied)
+    return arm.type.is_float and any(a.operator in TRANSCENDENTAL for a in _applied(arm))
 
 
 def _divides_indices(arm: Expr) -> bool:
     """Which is not defined for all of them."""
-    applied = (part for part in parts(arm) if isinstance(part, Apply))
-    return any(a.type is INDEX and a.operator in ("divide", "remainder") for a in applied)
+    return any(a.type is INDEX and a.operator in ("divide", "remainder") for a in _applied(arm))

@@ -99,6 +99,7 @@ def asked(second: str) -> list[str]:
             "computed": compare("lt", apply("negate", x), one),
             "read": compare("lt", b.load(Z, (i,)), one),
             "read beyond": compare("lt", b.load(beyond, (i,)), one),
+            "divides": compare("lt", apply("convert", apply("divide", index(8), i), type=F32), x),
             "chosen": compare("lt", apply("select", compare("lt", x, one), x, one), x),
         }
         first = compare("gt", x, const(F32, 0.0))
@@ -116,7 +117,7 @@ def test_second_conditions() -> None:
         "let is: pred = choice < x[i]",
         both,
     ]
-    assert len(asked("plain")) == len(asked("read beyond")) == 1
+    assert len(asked("plain")) == len(asked("read beyond")) == len(asked("divides")) == 1
 
 
 @settings(max_examples=80, deadline=None)
