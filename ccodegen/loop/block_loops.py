@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, index, vector_kind
+from ccodegen.loop.cost import CACHE_LINE
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
     INDEX,
@@ -38,7 +39,6 @@ from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.shuffle import shuffle
 from ccodegen.support.immutable import immutable
 
-_LINE = 64  # bytes
 _MOST_ELEMENTS = 32  # in a row of a block, of however small a type
 _RESIDENT = 128  # lines that stay in the nearest cache until their next element is read
 _COLLIDING = 1024  # bytes: lines that far apart share a few places of it
@@ -119,7 +119,7 @@ def _is_shuffled(buffer: Buffer, vector_bytes: int) -> bool:
 
 def _skips_lines(nest: _Nest, load: Load) -> bool:
     """Whether the innermost loop reads another line each time, a whole block of them."""
-    return _bytes_apart(nest, load) >= _LINE and _most(nest.extent) >= _block_size(load.buffer)
+    return _bytes_apart(nest, load) >= CACHE_LINE and _most(nest.extent) >= _block_size(load.buffer)
 
 
 def _reads_lines_again(nest: _Nest, load: Load) -> bool:
@@ -150,7 +150,7 @@ def _step(indices: Sequence[Expr], var: Var) -> int:
 
 def _block_size(buffer: Buffer) -> int:
     """Elements of a cache line."""
-    return min(_MOST_ELEMENTS, _LINE // buffer.type.bytes)
+    return min(_MOST_ELEMENTS, CACHE_LINE // buffer.type.bytes)
 
 
 def _loads(body: Body) -> Iterator[Load]:

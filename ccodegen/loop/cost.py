@@ -37,6 +37,7 @@ TRANSCENDENTAL = frozenset(
 """Operators that take many instructions, or a long one."""
 
 FAR = 1 << 23  # bytes of an array that caches do not keep
+CACHE_LINE = 64  # bytes
 
 _UNKNOWN_TURNS = 16
 

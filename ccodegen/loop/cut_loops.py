@@ -30,7 +30,8 @@ def cut_loops(body: Body, fresh: Callable[[str], str], vector_bytes: int = 1) ->
     Before: `for i < 9 { y[i] = select(i < 8, x[i + 1], x[0]) }`. After: `for i < 8 { y[i] =
     x[i + 1] }; y[8] = x[0]`. The pieces run in the order of the turns, each over its own range.
     A loop whose pieces would be much code is cut but where its longest piece begins and ends, and
-    what lies at its edges goes on asking; or it stays whole, with the loops in it looked at alone.
+    what lies at its edges goes on asking, before it, if no turn needs another one; or it stays
+    whole, with the loops in it looked at alone.
     `fresh` gives names that the kernel does not have yet, after a hint. Long pieces of innermost
     loops over flat arrays begin where a vector begins.
     """
@@ -112,7 +113,8 @@ class _Cutter:
             return ()
         middle = self.block(self._piece(loop, start, end, ranges), ranges)
         if not at_both_ends:
-            edge = piece(loop, *((0, start) if start else (end, loop.extent)), self._fresh)
+            first, last = (0, start) if start else (end, loop.extent)
+            edge = piece(loop, first, last, self._fresh)
             return (self._whole(edge, ranges), *middle)
         side, turn = (Var(self._fresh(stem(loop.var.name))) for _ in range(2))
         place = apply("add", turn, apply("multiply", side, index(end)))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import apply, index
+from ccodegen.loop.cost import CACHE_LINE
 from ccodegen.loop.ir import LoopKind
 from ccodegen.lower.job import Job, Work
 from ccodegen.ops.attributes_of import attributes_of
@@ -16,7 +17,6 @@ from ccodegen.support.element_type import ElementType
 
 _MOST_TOGETHER = 8  # streams that are written side by side
 _MOST_IN_A_ROW = 32  # parts of one stream
-_LINE = 64  # bytes
 
 
 def concatenate_plan(work: Work, concatenate: Instruction) -> None:
@@ -47,8 +47,8 @@ def _groups(
     for operand in operands:
         computed = _computed(operand, fused)
         shape = operand.array_shape
-        short = math.prod(shape.dimensions[axis:]) * shape.element_type.bytes <= _LINE
-        short = short and _become_vectors(shape.element_type, len(operands))
+        part = math.prod(shape.dimensions[axis:]) * shape.element_type.bytes
+        short = part <= CACHE_LINE and _become_vectors(shape.element_type, len(operands))
         pays = short or bool(values & computed)
         most = _MOST_IN_A_ROW if short else _MOST_TOGETHER
         alike = group and shape.dimensions == group[0].array_shape.dimensions

@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.cost import CACHE_LINE
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
 from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.lower.chunks import in_strips, remaining
@@ -31,7 +32,6 @@ from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
 _ZERO = index(0)
-_CACHE_LINE = 64  # bytes
 _STRIP = 256  # bytes of a row of the right matrix: each of its rows is in another page
 _COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places of 32 KB
 
@@ -90,7 +90,7 @@ class Packer:
         height, shape = self._rows, self._product.shape
         by_rows = self._group > 1 or not self._rows_lie_side_by_side(batch)
         row_step, depth_step = (self.depth, 1) if by_rows else (1, height)
-        row_step += _CACHE_LINE // self._tile.left.bytes if self._collides(row_step) else 0
+        row_step += CACHE_LINE // self._tile.left.bytes if self._collides(row_step) else 0
         size = height * max(row_step, self.depth)
         self._left = self._left or self._scratch(self._tile.left, places * size)
         buffer, offset = self._left, times(place, size)
@@ -194,7 +194,7 @@ class Packer:
     def panels_of_a_strip(self) -> int:
         """How many panels of the right matrix lie in what is read of its rows at a time."""
         read = self._columns * self._tile.right.bytes
-        if read > _CACHE_LINE:
+        if read > CACHE_LINE:
             return 1
         product, builder = self._product, self._builder
         with product.looked_at() as (batch, _, depth, _), builder.loop(self._n, "j") as j:
@@ -204,7 +204,7 @@ class Packer:
     @property
     def is_narrow(self) -> bool:
         """Whether a row of a panel of the right matrix is at most one line of a cache."""
-        return self._columns * self._group * self._tile.right.bytes <= _CACHE_LINE
+        return self._columns * self._group * self._tile.right.bytes <= CACHE_LINE
 
     def left_in_place(self, batch: Index) -> Panels | None:
         """The left matrix where it is plain memory in constant steps: no padding, no conversion."""

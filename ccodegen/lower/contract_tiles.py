@@ -94,7 +94,6 @@ class _Tiles:
         self._packer = Packer(product, tile)
         self._m, self._n, _ = product.shape.sizes
         self._rows, self._columns = -(-self._m // tile.rows), -(-self._n // tile.columns)
-        self._matrix = MatrixTiles(product, self._packer, tile)
         self._notes = Notes(product.work, tile, self._packer.depth, self._m)
 
     def write(self, batch: Index) -> None:
@@ -213,9 +212,8 @@ class _Tiles:
         """Computes the tiles of a group of columns."""
         builder, panels = self._builder, self._notes.some(right.panels, right.count, right.most)
         if self._tile.matrix:
-            group = replace(right, panels=panels)
-            with builder.loop(self._rows, "it") as it:
-                self._matrix.compute(batch, it, left(it), group)
+            lines = Group(_ZERO, self._rows, self._rows, left)
+            self._in_registers(batch, lines, replace(right, panels=panels))
             return
         with builder.loop(self._rows, "it") as it, builder.loop(right.count, "jt") as jt:
             self._compute(batch, (it, plus(right.first, jt)), left(it), panels(jt))
@@ -225,12 +223,17 @@ class _Tiles:
         builder = self._builder
         panels = self._notes.some(left.panels, left.count, left.most, is_left=True)
         if self._tile.matrix:
-            group = Group(_ZERO, self._columns, self._columns, right)
-            with builder.loop(left.count, "it") as it:
-                self._matrix.compute(batch, plus(left.first, it), panels(it), group)
+            columns = Group(_ZERO, self._columns, self._columns, right)
+            self._in_registers(batch, replace(left, panels=panels), columns)
             return
         with builder.loop(self._columns, "jt") as jt, builder.loop(left.count, "it") as it:
             self._compute(batch, (plus(left.first, it), jt), panels(it), right(jt))
+
+    def _in_registers(self, batch: Index, left: Group, right: Group) -> None:
+        """Computes the tiles of a group of rows and one of columns in matrix registers."""
+        tiles = MatrixTiles(self._product, self._packer, self._tile)
+        with self._builder.loop(left.count, "it") as it:
+            tiles.compute(batch, plus(left.first, it), left.panels(it), right)
 
     def _by_two_panels(self, batch: Index, left: Panel, right: Panels) -> None:
         """Computes the only row, two panels of columns at a time."""

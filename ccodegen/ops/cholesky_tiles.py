@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from ccodegen.loop.builder import Builder, apply, compare, const, index
+from ccodegen.loop.cost import CACHE_LINE
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, LoopKind
 from ccodegen.loop.linear import linearize
 from ccodegen.ops.arithmetic import minus_product
@@ -22,7 +23,6 @@ from ccodegen.support.immutable import immutable
 
 PRED, S32 = ElementType.PRED, ElementType.S32
 _LEAST_GROUPS = 6  # of rows: plain loops are good at small matrices
-_CACHE_LINE = 64  # bytes
 
 
 def factor_tile(scope: NestScope) -> RegisterTile | None:
@@ -72,7 +72,7 @@ class _Factor:
     @property
     def _row_step(self) -> int:
         """Some more than columns, so that a column's elements do not collide in the cache."""
-        return self.blocks * self.tile.columns + _CACHE_LINE // self.tile.sums.bytes
+        return self.blocks * self.tile.columns + CACHE_LINE // self.tile.sums.bytes
 
     def write(self) -> Buffer:
         b, n, height = self.builder, self.size, self.tile.rows
