@@ -2,8 +2,8 @@
 
 Vectors compute both arms of a choice. To lanes that do not ask for a slow arm compilers give one of
 the numbers at hand, such as a limit of exp's arguments: its result is denormal, which takes
-processors many times as long as what the lane really holds. What is read at an index from memory
-they read lane by lane, behind a branch, and make no vectors; nor of choices between structs. Of a
+processors many times as long as what the lane really holds. Of what an arm alone reads they make
+vectors only if it lies side by side; nor do they of choices between structs. Of a
 choice that is compared they compare the arms, and make no vectors of the choice between conditions;
 nor of a condition that is computed if another one holds.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 
+from ccodegen.loop.affine import affine
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import INDEX, Apply, Expr, For, If, Let, Load, LoopKind, Stmt, Store, Var
@@ -27,11 +28,11 @@ def name_arms(body: Body, fresh: Callable[[str], str]) -> Body:
     """Before: `for i < 4 vector { y[i] = x[i] > 0 ? exp(x[i]) : 1 }`. After: `for i < 4 vector
     { let choice = exp(x[i]); y[i] = x[i] > 0 ? choice : 1 }`.
 
-    Only arms that read what is read in any case; or at indices from memory, or complex numbers,
+    Only arms that read what is read in any case; or what is not side by side, or complex numbers,
     inside of arrays for all that memory may hold. So too second conditions of "and" and "or", and
     choices that are compared. `fresh` gives names that the kernel does not have yet, after a hint.
     """
-    return _Namer(fresh).block(body, vectors=False)
+    return _Namer(fresh).block(body)
 
 
 @immutable
@@ -41,51 +42,52 @@ class _Namer:
     fresh: Callable[[str], str]
     ranges: KnownRanges = field(default_factory=lambda: KnownRanges({}))
 
-    def block(self, body: Body, vectors: bool) -> Body:
-        """With names for arms; `vectors`: the body of a loop that becomes vectors."""
+    def block(self, body: Body, lane: Var | None = None) -> Body:
+        """With names for arms; `lane` counts the turns of a loop that becomes vectors, whose body
+        it is."""
         new: list[Stmt] = []
         for statement in body:
             match statement:
                 case For(var, extent, inner, kind):
                     self.ranges[var] = counted(extent, self.ranges)
-                    inside = self.block(inner, kind is LoopKind.VECTOR)
+                    inside = self.block(inner, var if kind is LoopKind.VECTOR else None)
                     new.append(replace(statement, body=inside))
                 case If(condition, then, orelse):
-                    new.append(If(condition, self.block(then, False), self.block(orelse, False)))
+                    new.append(If(condition, self.block(then), self.block(orelse)))
                 case _:
-                    new += self._with_names(statement) if vectors else [statement]
+                    new += self._with_names(statement, lane) if lane else [statement]
             if isinstance(statement, Let):
                 self.ranges[statement.var] = interval(statement.value, self.ranges)
         return tuple(new)
 
-    def _with_names(self, statement: Stmt) -> Iterator[Stmt]:
+    def _with_names(self, statement: Stmt, lane: Var) -> Iterator[Stmt]:
         """The statement, behind names for arms that it chooses from."""
         if isinstance(statement, Let | Store):
-            while arm := next(self._arms(statement), None):
+            while arm := next(self._arms(statement, lane), None):
                 hint = "is" if arm.type is ElementType.PRED else "choice"
                 name = Var(self.fresh(hint), arm.type)
-                yield from self._with_names(Let(name, arm))
+                yield from self._with_names(Let(name, arm), lane)
                 (statement,) = rebuild((statement,), _replacer(arm, name))
         yield statement
 
-    def _arms(self, statement: Stmt) -> Iterator[Expr]:
+    def _arms(self, statement: Stmt, lane: Var) -> Iterator[Expr]:
         certain = computed(statement)
         read = {expr for expr in certain if isinstance(expr, Load)}
         for expr in certain:
             match expr:
                 case Apply("select", (_, *arms)):
-                    yield from (arm for arm in arms if self._pays_to_compute(arm, read))
+                    yield from (a for a in arms if self._pays_to_compute(a, read, lane))
                 case Apply("and" | "or", (_, second)) if expr.type is ElementType.PRED:
                     yield from (second,) if self._pays_to_evaluate(second, read) else ()
                 case Apply(operator, values) if operator.startswith("compare"):
                     yield from filter(_is_choice, values)
 
-    def _pays_to_compute(self, arm: Expr, read: set[Load]) -> bool:
+    def _pays_to_compute(self, arm: Expr, read: set[Load], lane: Var) -> bool:
         """Whether an arm keeps loops from becoming good vectors, and can be computed in any case;
         `read`: what is read in any case."""
         needed = [load for load in loads(arm) if load not in read]
         slow = not needed and _is_slow(arm)
-        wanted = slow or self._gathers(needed) or self._is_pair(arm, needed)
+        wanted = slow or self._gathers(needed, lane) or self._is_pair(arm, needed)
         return wanted and not _divides_indices(arm)
 
     def _pays_to_evaluate(self, condition: Expr, read: set[Load]) -> bool:
@@ -95,19 +97,20 @@ class _Namer:
         safe = all(map(self._is_inside, needed)) and not _divides_indices(condition)
         return takes_work and safe
 
-    def _gathers(self, needed: list[Load]) -> bool:
-        """Whether anything is read at an index from memory, and all of it inside of its array."""
-        indirect = any(self._is_indirect(index) for load in needed for index in load.indices)
-        return indirect and all(map(self._is_inside, needed))
+    def _gathers(self, needed: list[Load], lane: Var) -> bool:
+        """Whether not all is read side by side, and all of it inside of its array."""
+        apart = not all(self._is_side_by_side(load, lane) for load in needed)
+        return apart and all(map(self._is_inside, needed))
+
+    def _is_side_by_side(self, load: Load, lane: Var) -> bool:
+        """Whether each turn reads the element behind that of the turn before."""
+        place = affine(load.indices[-1]).terms if load.indices else {}
+        return place.get(lane) == 1 and all(isinstance(self.ranges.get(t), int) for t in place)
 
     def _is_pair(self, arm: Expr, needed: list[Load]) -> bool:
         """Whether it is a complex number that can be computed in any case."""
         computed = arm.type.is_complex and isinstance(arm, Apply | Load)
         return computed and all(map(self._is_inside, needed))
-
-    def _is_indirect(self, index: Expr) -> bool:
-        names = (part for part in parts(index) if isinstance(part, Load | Var))
-        return not all(isinstance(self.ranges.get(name), int) for name in names)
 
     def _is_inside(self, load: Load) -> bool:
         for index, size in zip(load.indices, load.buffer.dimensions, strict=True):

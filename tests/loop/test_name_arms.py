@@ -35,7 +35,8 @@ def named(arm: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
                 b.load(Z, (apply("minimum", at, index(7)),)),
                 b.load(Z, (apply("add", i, index(1)),)),
             ),
-            "reads": b.load(Z, (apply("subtract", index(7), i),)),
+            "reads": b.load(Z, (i,)),
+            "reads backwards": b.load(Z, (apply("subtract", index(7), i),)),
             "divides": apply(
                 "exponential",
                 apply("convert", apply("divide", index(8), i), type=F32),
@@ -60,6 +61,13 @@ def test_a_slow_arm() -> None:
 def test_an_arm_at_an_index_from_memory() -> None:
     assert named("gathers") == [
         "let choice: f32 = z[minimum(maximum(convert:index(at[i]), 0), 7)]",
+        "y[i] = select(x[i] > 0.0:f32, choice, x[i])",
+    ]
+
+
+def test_an_arm_that_is_not_read_side_by_side() -> None:
+    assert named("reads backwards") == [
+        "let choice: f32 = z[7 - i]",
         "y[i] = select(x[i] > 0.0:f32, choice, x[i])",
     ]
 
