@@ -24,12 +24,15 @@ from ccodegen.target import Target
 
 _SHOWN_LINES = 20
 _LITTLE = ("-Og",)  # half the time of -O3
+# To compute ahead what one arm makes constant, gcc chooses between conditions.
+_MASKS_OF_GCC = ("-fno-tree-pre",)
 # A third less than -O3: of what that adds, what finds vectors, where they pay, and what joins
 # products with sums.
 _SOME_OF_GCC = (
     "-O1", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fexpensive-optimizations",
     "--param", "iv-consider-all-candidates-bound=4",
 )
+_OF_GCC = {Effort.SOME: _SOME_OF_GCC, Effort.MASKS: _MASKS_OF_GCC}
 # Of gcc: two that take an eighth of its time for no better code, and the assembler starts with it;
 # loops with selects stay without branches, which else no vectors are made of; and so with calls of
 # a loop with many: by default a function may not grow to more than twice its size.
@@ -66,9 +69,9 @@ def _is_gcc(compiler: CompilerCommand) -> bool:
 
 def effort_flags(compiler: CompilerCommand, effort: Effort) -> tuple[str, ...]:
     """That come behind the target's own."""
-    if effort is Effort.SOME:
-        return _SOME_OF_GCC if _is_gcc(compiler) else ()
-    return _LITTLE if effort is Effort.LITTLE else ()
+    if effort is Effort.LITTLE:
+        return _LITTLE
+    return _OF_GCC.get(effort, ()) if _is_gcc(compiler) else ()
 
 
 def link_flags(

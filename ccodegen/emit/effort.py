@@ -15,6 +15,7 @@ from ccodegen.loop.ir import (
     If,
     Kernel,
     Let,
+    LoopKind,
     Note,
     Space,
     Stmt,
@@ -23,11 +24,13 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.parts import loads, parts, variables
 from ccodegen.loop.rebuild import expressions, statements
+from ccodegen.support.element_type import ElementType
 
 LONG_KERNEL = 300  # statements, which take a compiler 0.1 s
 _LEAST_STATEMENTS = 20  # statements: of fewer a compiler saves little
 _CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
+_MANY_CONDITIONS = 5  # that a loop combines
 _ARITHMETIC = {
     "add", "complex", "imag", "maximum", "minimum", "multiply", "negate", "real", "subtract"
 }
@@ -38,17 +41,21 @@ class Effort(enum.Enum):
 
     LITTLE = enum.auto()
     SOME = enum.auto()  # finds vectors, and no more than takes it little time
+    MASKS = enum.auto()  # makes no new choices between conditions, which vectors are not made of
     MOST = enum.auto()
 
 
 def effort(kernel: Kernel) -> Effort:
     """Little for a kernel with little work; some for one that is not short, and either straight or
-    waiting for memory: the costly ways to optimise make nothing better of these."""
+    waiting for memory: the costly ways to optimise make nothing better of these. Masks where a loop
+    over lanes combines conditions."""
     if work(kernel.body) <= _LITTLE_WORK:
         return Effort.LITTLE
     is_short = len(statements(kernel.body)) < _LEAST_STATEMENTS
     some = not is_short and (_is_straight(kernel.body) or _scatters(kernel.body))
-    return Effort.SOME if some else Effort.MOST
+    if some:
+        return Effort.SOME
+    return Effort.MASKS if _combines_conditions(kernel.body) else Effort.MOST
 
 
 def is_long(kernel: Kernel) -> bool:
@@ -88,6 +95,16 @@ def _is_straight(body: tuple[Stmt, ...]) -> bool:
     return all(
         e.operator in _ARITHMETIC or e.type is INDEX for e in inner if isinstance(e, Apply)
     )
+
+
+def _combines_conditions(body: tuple[Stmt, ...]) -> bool:
+    loops = (s for s in statements(body) if isinstance(s, For) and s.kind is LoopKind.VECTOR)
+    return any(_combined(parts(*expressions(loop.body))) >= _MANY_CONDITIONS for loop in loops)
+
+
+def _combined(values: Sequence[Expr]) -> int:
+    conditions = (v for v in values if isinstance(v, Apply) and v.type is ElementType.PRED)
+    return sum(condition.operator in ("and", "or") for condition in conditions)
 
 
 def _scatters(body: tuple[Stmt, ...]) -> bool:

@@ -95,7 +95,9 @@ class TablePrinter:
         self._efforts: dict[str, Effort] = {}  # by the kernel's name
         self._little: list[Kernel] = []
         # Kernels in no unit yet, by what they are worth.
-        self._hot: dict[Effort, list[KernelText]] = {Effort.SOME: [], Effort.MOST: []}
+        self._hot: dict[Effort, list[KernelText]] = {
+            worth: [] for worth in (Effort.SOME, Effort.MASKS, Effort.MOST)
+        }
         self._units: list[Unit] = []
         self._lines = 0  # in these units
 
@@ -200,8 +202,13 @@ class TablePrinter:
             self._lines += _lines(texts)
 
     def _last_hot(self) -> list[KernelText]:
-        """The kernels for the unit with the entry; those worth less are another, if not few."""
-        some, most = (self._hot[worth] for worth in (Effort.SOME, Effort.MOST))
+        """The kernels for the unit with the entry; those worth less are another, if not few, and
+        those with masks in any case."""
+        some, masks, most = self._hot.values()
+        if masks and (some or most):
+            self._complete_hot(Effort.MASKS)
+        elif masks:
+            return masks
         if most and _lines(some) >= _FEW_LINES:
             self._complete_hot(Effort.SOME)
             return most
@@ -223,8 +230,8 @@ class TablePrinter:
 
     def _effort(self, texts: Sequence[KernelText]) -> Effort:
         """What a unit of kernels is worth that are hot, or that loops call."""
-        some = {self._efforts[text.name] for text in texts} == {Effort.SOME}
-        return Effort.SOME if some else Effort.MOST
+        worths = {self._efforts[text.name] for text in texts}
+        return worths.pop() if worths in ({Effort.SOME}, {Effort.MASKS}) else Effort.MOST
 
     def _complete(self, view: _UnitView, worth: Effort) -> None:
         unit = Unit(f"unit{len(self._units)}.c", _text(view), worth)

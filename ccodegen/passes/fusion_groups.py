@@ -14,7 +14,6 @@ from operator import or_
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.ops.cost import is_dear
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.pad import is_frame
 from ccodegen.passes.fusion_group import (
@@ -32,6 +31,7 @@ from ccodegen.passes.fusion_reads import (
     fits_before,
     interleaves,
     is_along_rows,
+    is_dear_to_repeat,
     is_far_columns,
     is_free,
     is_per_row,
@@ -302,9 +302,8 @@ class _Decider:
         if user.op == "reduce":
             rank = value.array_shape.rank
             return rank == 0 or value.array_shape.dimensions == rows_of(user).dimensions
-        if isinstance(user.attributes, Broadcast) and is_dear(value):
-            spread = user.array_shape.size > value.array_shape.size
-            return not spread or is_per_row(value, user)
+        if isinstance(user.attributes, Broadcast) and is_dear_to_repeat(value, user):
+            return is_per_row(value, user)
         if user.op in ("gather", "reduce-window", "dynamic-update-slice"):
             moved = value.op in MOVEMENT or value.op == "iota"
             return moved or joins_coordinates(value, user)

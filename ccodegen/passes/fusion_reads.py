@@ -9,6 +9,7 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.cost import FAR
 from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.cost import is_dear
 from ccodegen.ops.gather import Gather
 from ccodegen.ops.movement import SAME_VALUES, Broadcast, Concatenate, Slice, Transpose
 from ccodegen.passes.constants import uniform
@@ -103,6 +104,16 @@ def is_along_rows(user: Instruction, rows: Rows) -> bool:
         return rows_of(user) == rows
     same = user.array_shape.dimensions in (rows.row_dimensions, rows.dimensions)
     return same and opdef.get(user.op).elementwise
+
+
+def is_dear_to_repeat(value: Instruction, broadcast: Instruction) -> bool:
+    """Whether the broadcast repeats elements that are dear, or made of such where loops do not
+    compute them once: along the last dimension."""
+    size = value.array_shape.size
+    kept = attributes_of(broadcast, Broadcast).dimensions
+    whole = size > 1 and kept[-1:] == (broadcast.array_shape.rank - 1,)
+    made_of = elementwise_cone([value], size) if whole else {value}
+    return size < broadcast.array_shape.size and any(map(is_dear, made_of))
 
 
 def is_per_row(value: Instruction, broadcast: Instruction) -> bool:

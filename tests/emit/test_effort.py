@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ccodegen.emit.effort import LONG_KERNEL, Effort, effort
-from ccodegen.loop.builder import apply, index
+from ccodegen.loop.builder import apply, compare, const, index
 from ccodegen.loop.ir import (
     INDEX,
     Apply,
@@ -16,6 +16,7 @@ from ccodegen.loop.ir import (
     Kernel,
     Let,
     Load,
+    LoopKind,
     Space,
     Stmt,
     Store,
@@ -71,6 +72,24 @@ def test_straight_code_and_code_that_scatters_is_worth_some(worth_some: Kernel) 
 )
 def test_other_code_is_worth_most(other: Kernel) -> None:
     assert effort(other) is Effort.MOST
+
+
+@pytest.mark.parametrize(
+    ("conditions", "kind", "worth"),
+    [
+        (6, LoopKind.VECTOR, Effort.MASKS),
+        (3, LoopKind.VECTOR, Effort.MOST),
+        (6, LoopKind.SERIAL, Effort.MOST),
+    ],
+)
+def test_loops_over_lanes_that_combine_conditions(
+    conditions: int, kind: LoopKind, worth: Effort
+) -> None:
+    limits = [compare("lt", ELEMENT, const(F32, n)) for n in range(conditions)]
+    both = [apply("and", POSITIVE, limit) for limit in limits]
+    lets = tuple(Let(Var(f"c{n}", PRED), value) for n, value in enumerate(both))
+    loop = For(TURN, 4096, (*lets, Store(Y, (TURN,), ELEMENT)), kind)
+    assert effort(Kernel("k", (X, Y), (loop,))) is worth
 
 
 def test_little_work_is_worth_little() -> None:

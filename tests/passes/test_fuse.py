@@ -134,6 +134,13 @@ def test_what_is_fused_stays_fused() -> None:
             ["tanh", "kLoop"],
             id="what is dear is not computed again for each copy",
         ),
+        pytest.param(
+            "ENTRY e { x = f32[8] parameter(0)  s = f32[8] tanh(x)  a = f32[8] add(s, x)\n"
+            "b = f32[64,8] broadcast(a), dimensions={1}  y = f32[64,8] parameter(1)\n"
+            "ROOT m = f32[64,8] multiply(b, y) }",
+            ["kLoop", "kLoop"],
+            id="nor what is made of it",
+        ),
     ],
 )
 def test_kernels(text: str, expected: list[str]) -> None:
