@@ -2,8 +2,9 @@
 
 Vectors compute both arms of a choice. To lanes that do not ask for a slow arm compilers give one of
 the numbers at hand, such as a limit of exp's arguments: its result is denormal, which takes
-processors many times as long as what the lane really holds. Of what an arm alone reads they make
-vectors only if it lies side by side; nor do they of choices between structs. Of a
+processors many times as long as what the lane really holds. What an arm alone reads they read
+lane by lane, behind a branch, and make no vectors, unless it lies side by side and vectors have
+masks; nor of choices between structs. Of a
 choice that is compared they compare the arms, and make no vectors of the choice between conditions;
 nor of a condition that is computed if another one holds.
 """
@@ -16,7 +17,20 @@ from dataclasses import field, replace
 from ccodegen.loop.affine import affine
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed
-from ccodegen.loop.ir import INDEX, Apply, Expr, For, If, Let, Load, LoopKind, Stmt, Store, Var
+from ccodegen.loop.ir import (
+    INDEX,
+    MOST_UNROLLED,
+    Apply,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    LoopKind,
+    Stmt,
+    Store,
+    Var,
+)
 from ccodegen.loop.parts import loads, parts
 from ccodegen.loop.ranges import KnownRanges, counted, interval
 from ccodegen.loop.rebuild import Body, rebuild
@@ -24,15 +38,16 @@ from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
 
-def name_arms(body: Body, fresh: Callable[[str], str]) -> Body:
+def name_arms(body: Body, fresh: Callable[[str], str], masks: bool = True) -> Body:
     """Before: `for i < 4 vector { y[i] = x[i] > 0 ? exp(x[i]) : 1 }`. After: `for i < 4 vector
     { let choice = exp(x[i]); y[i] = x[i] > 0 ? choice : 1 }`.
 
-    Only arms that read what is read in any case; or what is not side by side, or complex numbers,
-    inside of arrays for all that memory may hold. So too second conditions of "and" and "or", and
-    choices that are compared. `fresh` gives names that the kernel does not have yet, after a hint.
+    Only arms that read what is read in any case; or what is inside of its array for all that memory
+    may hold, and not side by side, or in a loop that compilers unroll, or complex numbers. So too
+    second conditions of "and" and "or", and choices that are compared. `fresh` gives names that the
+    kernel does not have yet, after a hint; `masks`: there are vectors that are read in part.
     """
-    return _Namer(fresh).block(body)
+    return _Namer(fresh, masks).block(body)
 
 
 @immutable
@@ -40,6 +55,7 @@ class _Namer:
     """`ranges`: extents of loops and intervals of names, no two of which are the same."""
 
     fresh: Callable[[str], str]
+    masks: bool
     ranges: KnownRanges = field(default_factory=lambda: KnownRanges({}))
 
     def block(self, body: Body, lane: Var | None = None) -> Body:
@@ -50,7 +66,8 @@ class _Namer:
             match statement:
                 case For(var, extent, inner, kind):
                     self.ranges[var] = counted(extent, self.ranges)
-                    inside = self.block(inner, var if kind is LoopKind.VECTOR else None)
+                    lanes = kind in (LoopKind.VECTOR, LoopKind.LANES)
+                    inside = self.block(inner, var if lanes else None)
                     new.append(replace(statement, body=inside))
                 case If(condition, then, orelse):
                     new.append(If(condition, self.block(then), self.block(orelse)))
@@ -98,9 +115,12 @@ class _Namer:
         return takes_work and safe
 
     def _gathers(self, needed: list[Load], lane: Var) -> bool:
-        """Whether not all is read side by side, and all of it inside of its array."""
-        apart = not all(self._is_side_by_side(load, lane) for load in needed)
-        return apart and all(map(self._is_inside, needed))
+        """Whether vectors are not read of all at once, and all is inside of its array."""
+        turns = self.ranges[lane]
+        is_short = isinstance(turns, int) and turns <= MOST_UNROLLED
+        masked = self.masks and not is_short
+        apart = [load for load in needed if not (masked and self._is_side_by_side(load, lane))]
+        return bool(apart) and all(map(self._is_inside, needed))
 
     def _is_side_by_side(self, load: Load, lane: Var) -> bool:
         """Whether each turn reads the element behind that of the turn before."""

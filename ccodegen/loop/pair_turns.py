@@ -19,6 +19,7 @@ from ccodegen.loop.cost import cost
 from ccodegen.loop.independence import independent
 from ccodegen.loop.ir import (
     INDEX,
+    MOST_UNROLLED,
     Alloc,
     Buffer,
     Expr,
@@ -57,7 +58,7 @@ def _paired(statement: Stmt, fresh: Callable[[str], str]) -> Stmt:
     if not isinstance(statement, For) or statement.kind is not LoopKind.PARALLEL:
         return statement
     extent = statement.extent
-    if not isinstance(extent, int) or extent % _TURNS:
+    if not isinstance(extent, int) or extent % _TURNS or not _has_long_loop(statement.body):
         return statement
     parts = _parts(statement.body)
     if len(parts) == 1 or not _can_be_apart(parts):
@@ -72,6 +73,13 @@ def _paired(statement: Stmt, fresh: Callable[[str], str]) -> Stmt:
         extent=extent // _TURNS,
         body=_part_by_part(parts, statement.var, pair, fresh),
     )
+
+
+def _has_long_loop(body: Body) -> bool:
+    """Whether anything is left of loops when compilers have unrolled those that are short: else
+    they unroll the turns too, and find no vectors."""
+    extents = (s.extent for s in statements(body) if isinstance(s, For))
+    return any(not isinstance(extent, int) or extent > MOST_UNROLLED for extent in extents)
 
 
 def _parts(body: Body) -> list[Body]:

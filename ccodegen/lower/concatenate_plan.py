@@ -77,4 +77,4 @@ def _computed(value: Instruction, fused: set[Instruction]) -> set[Instruction]:
         if instruction in fused and instruction not in found:
             found.add(instruction)
             pending += instruction.operands
-    return {i for i in found if opdef.get(i.op).elementwise}
+    return {i for i in found if opdef.is_elementwise(i)}

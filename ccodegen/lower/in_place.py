@@ -31,7 +31,7 @@ def overwritten_operands(instruction: Instruction) -> tuple[tuple[int, int], ...
 def in_place_pairs(instruction: Instruction) -> tuple[tuple[int, int], ...]:
     """Pairs (operand, result leaf) of which the one is read only where the other is then written:
     elementwise, in the same order, and of the same size and type."""
-    if opdef.get(instruction.op).elementwise:
+    if opdef.is_elementwise(instruction):
         return tuple((n, 0) for n, o in enumerate(instruction.operands) if _alike(o, instruction))
     if isinstance(instruction.attributes, Fusion):
         return _fused_pairs(instruction, instruction.attributes.calls)
@@ -69,7 +69,7 @@ def read_elsewhere(
     moved: set[Instruction] = set()
     for instruction in reversed(instructions):
         straight = instruction.op == "tuple" or (
-            opdef.get(instruction.op).elementwise
+            opdef.is_elementwise(instruction)
             and instruction.array_shape.dimensions == dimensions
         )
         if not straight or instruction in moved:

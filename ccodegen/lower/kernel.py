@@ -76,7 +76,8 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     if machine.has_vectors:
         body = pack_rows(body, fresh, machine.vector_elements(4))
         body = overlap_tails(body, fresh, machine.vector_bytes)
-        body = name_arms(name_conditions(mask_choices(body), fresh), fresh)
+        body = name_conditions(mask_choices(body), fresh)
+        body = name_arms(body, fresh, machine.has_masks)
         body = pair_turns(body, fresh)
     if machine.fetches_ahead:
         body = read_far_rows(body, fresh)

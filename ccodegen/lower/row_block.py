@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TypeAlias
 
+from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import in_blocks, vector_kind
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
@@ -24,15 +25,49 @@ from ccodegen.lower.reduction import Reduction, is_extremum
 from ccodegen.lower.row_steps import Pass, computed_twice, is_row_value, reductions, row_steps
 from ccodegen.ops.cost import is_dear
 from ccodegen.ops.index import minus, plus, times
+from ccodegen.ops.movement import Transpose
 from ccodegen.support.element_type import ElementType
 
 Pair: TypeAlias = tuple[Expr, Expr]
 
 
-def turned_inputs(work: Work) -> list[Instruction]:
-    """The inputs that have an element for each one of the rows, which lie row after row."""
-    whole = reductions(work)[0].dimensions
-    return [i for i in work.job.inputs if leaf_dimensions(i) == (whole,)]
+_OF_PLACES = frozenset(("broadcast", "constant", "iota", "reduce", "tuple", "get-tuple-element"))
+
+
+def stays(instruction: Instruction) -> bool:
+    """Whether what it makes of a row is in that row, or in all."""
+    is_one = all(math.prod(dimensions) == 1 for dimensions in leaf_dimensions(instruction))
+    return is_one or instruction.op in _OF_PLACES or opdef.is_elementwise(instruction)
+
+
+def turned(work: Work) -> list[Instruction]:
+    """What has an element for each one of the rows, and is read row after row: inputs, and what is
+    made of elements at other places, unless rows are columns there."""
+    first = reductions(work)[0]
+    pending = [o.instruction for o in work.job.outputs]
+    pending += [r.instruction for r in reductions(work)]
+    seen: dict[Instruction, None] = {}
+    while pending:
+        instruction = pending.pop()
+        if instruction in seen:
+            continue
+        seen[instruction] = None
+        if _is_made_in_rows(work, instruction):
+            pending += reversed(instruction.operands)
+    leaves = (i for i in seen if not _is_made_in_rows(work, i) and not _turns(i, first))
+    return [i for i in leaves if leaf_dimensions(i) == (first.dimensions,)]
+
+
+def _is_made_in_rows(work: Work, instruction: Instruction) -> bool:
+    return instruction not in work.job.inputs and stays(instruction)
+
+
+def _turns(instruction: Instruction, reduction: Reduction) -> bool:
+    """Whether it is a transpose in whose operand neighbouring rows lie side by side."""
+    if not isinstance(instruction.attributes, Transpose):
+        return False
+    from_dimension = instruction.attributes.dimensions[reduction.kept[-1]]
+    return from_dimension == instruction.array_shape.rank - 1
 
 
 class RowBlock:
@@ -51,7 +86,7 @@ class RowBlock:
 
     def compute(self) -> None:
         job, rows, whole = self._work.job, self._first.kept_dimensions, self._first.dimensions
-        for instruction in turned_inputs(self._work):
+        for instruction in turned(self._work):
             self._read(instruction)
         steps = row_steps(self._work, lambda found: [tuple(found)])
         twice = computed_twice(self._work, steps)
@@ -71,14 +106,12 @@ class RowBlock:
                 self._write(output)
 
     def _read(self, instruction: Instruction) -> None:
-        """Turns the elements of an input."""
-        (buffer,) = self._work.job.inputs[instruction]
-        dimensions = instruction.array_shape.dimensions
+        """Turns the elements of what lies, or is made, row after row."""
         self._builder.note(f"{instruction.name}, {self._lanes} rows side by side")
-        tile = self._tile(buffer.type)
+        tile = self._tile(instruction.array_shape.element_type)
         with self._half_rows() as (rows, element, together):
             for row, place in zip(rows, together, strict=True):
-                value = self._work.elements.load(buffer, dimensions, self._index(row, element))
+                value = self._work.elements.value(instruction, self._index(row, element))
                 self._builder.store(tile, (place,), value)
         for _ in range(self._lanes.bit_length() - 2):
             tile = self._shuffled(tile, back=False)

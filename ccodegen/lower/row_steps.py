@@ -32,7 +32,7 @@ def row_outputs_fit(outputs: tuple[Output, ...], all_reductions: tuple[Reduction
 def is_row_value(instruction: Instruction, rows: tuple[int, ...]) -> bool:
     """Whether it is one value a row, of others."""
     is_array = isinstance(instruction.shape, ArrayShape)
-    return is_array and opdef.get(instruction.op).elementwise and (
+    return is_array and opdef.is_elementwise(instruction) and (
         instruction.array_shape.dimensions == rows
     )
 

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr, LoopKind
@@ -19,13 +18,13 @@ from ccodegen.lower.chunks import in_chunks
 from ccodegen.lower.elements import leaf_dimensions
 from ccodegen.lower.job import Work
 from ccodegen.lower.reduction import Reduction, is_extremum
-from ccodegen.lower.row_block import RowBlock, turned_inputs
+from ccodegen.lower.row_block import RowBlock, stays, turned
 from ccodegen.lower.row_steps import reductions
 from ccodegen.ops.creation import Iota
 from ccodegen.ops.index import times
 from ccodegen.ops.movement import Broadcast
 
-_LEAST_ELEMENTS = 5  # of a row; shorter ones are written out
+_LEAST_ELEMENTS = 5  # of a row; shorter ones are written out, if they are reduced to one value
 _SHORT = 32
 _MOST_ELEMENTS = 64
 _MOST_OF_ONE = 40  # where one reduce over one operand is all
@@ -33,7 +32,6 @@ _MOST_STORED = 24  # and whole rows are stored besides
 _MOST_BYTES = 4096  # of a tile
 _LEAST_LANES = 8
 _LEAST_BLOCKS = 4
-_OF_PLACES = frozenset(("broadcast", "constant", "iota", "reduce", "tuple", "get-tuple-element"))
 
 
 def short_rows_fit(work: Work, found: Sequence[Reduction]) -> bool:
@@ -52,33 +50,47 @@ def short_rows_fit(work: Work, found: Sequence[Reduction]) -> bool:
     written = [o.buffer for o in work.job.outputs]
     if any(b.type.is_complex for b in (*read, *written)) or any(b in read for b in written):
         return False
-    return all(_stays(i) for i in work.job.fused)
+    return all(map(stays, _made_of_results(work)))
 
 
 def _is_short(work: Work, found: Sequence[Reduction]) -> bool:
     """Rows of two vectors or more are short only where the largest element is looked for; whole
     vectors, besides, only where no whole rows are stored. What is reduced once and then stored is
-    turned twice for little."""
-    size = math.prod(found[0].reduced_dimensions)
+    turned twice for little; not at all where rows are vectors, or halves where several arrays are
+    turned, and do not wait for what they are reduced to."""
+    first = found[0]
+    size, vector = math.prod(first.reduced_dimensions), _vector(work, first)
     is_one = sum(len(r.inputs) for r in found) == 1
-    only_rows = all(o.shape.dimensions != found[0].dimensions for o in work.job.outputs)
-    if is_one and not only_rows:
-        return _LEAST_ELEMENTS <= size <= _MOST_STORED
+    is_simple = all(len(r.inputs) == 1 for r in found)
+    whole = [o.instruction for o in work.job.outputs if o.shape.dimensions == first.dimensions]
+    if is_one and whole:
+        waits = not _made_of_results(work).isdisjoint(whole)
+        step = vector if len(turned(work)) == 1 else vector // 2
+        return _LEAST_ELEMENTS <= size <= _MOST_STORED and (waits or size % step != 0)
     if size < _SHORT:
-        return size >= _LEAST_ELEMENTS
+        return size >= (_LEAST_ELEMENTS if is_simple else 2)
     most = _MOST_OF_ONE if is_one else _MOST_ELEMENTS
     if size > most or not any(map(_looks_for_extremum, found)):
         return False
-    vector = work.job.target.machine.vector_elements(found[0].types[0].bytes)
-    return only_rows or size % vector != 0
+    return not whole or size % vector != 0
+
+
+def _vector(work: Work, reduction: Reduction) -> int:
+    """Elements of a vector."""
+    return work.job.target.machine.vector_elements(reduction.types[0].bytes)
 
 
 def _looks_for_extremum(reduction: Reduction) -> bool:
     return len(reduction.inputs) > 1 or is_extremum(reduction)
 
 
-def _stays(instruction: Instruction) -> bool:
-    return instruction.op in _OF_PLACES or opdef.get(instruction.op).elementwise
+def _made_of_results(work: Work) -> set[Instruction]:
+    """The reduces, and what the kernel makes of them."""
+    made: set[Instruction] = set()
+    for instruction in work.job.fused:
+        if instruction.op == "reduce" or not made.isdisjoint(instruction.operands):
+            made.add(instruction)
+    return made
 
 
 def _split(work: Work) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -102,9 +114,9 @@ def _lanes(work: Work, rows: int) -> int:
     with half a vector; fewer where tiles would be large or blocks of so many rows few."""
     first, machine = reductions(work)[0], work.job.target.machine
     size = math.prod(first.reduced_dimensions)
-    turned = [b.type.bytes for i in turned_inputs(work) for b in work.job.inputs[i]]
-    widest = max([*turned, *(t.bytes for r in reductions(work) for t in r.types)])
-    lanes = max(_LEAST_LANES, machine.vector_elements(min(turned, default=widest)))
+    read = [i.array_shape.element_type.bytes for i in turned(work)]
+    widest = max([*read, *(t.bytes for r in reductions(work) for t in r.types)])
+    lanes = max(_LEAST_LANES, machine.vector_elements(min(read, default=widest)))
     lanes *= 1 + size % 2
     most = min(_MOST_BYTES // (size * widest), rows // _LEAST_BLOCKS)
     while _LEAST_LANES < lanes > most:

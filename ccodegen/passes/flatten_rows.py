@@ -66,7 +66,7 @@ def is_flat(value: Instruction, first: int) -> bool:
         if isinstance(found.attributes, Broadcast):
             if any(d >= first for d in found.attributes.dimensions):
                 return False
-        elif opdef.get(found.op).elementwise:
+        elif opdef.is_elementwise(found):
             pending += found.operands
         else:
             return False

@@ -230,7 +230,7 @@ class _Decider:
             readers = [u for u in self._users[value] if u in group.members]
             for user in readers:
                 same = result_dimensions(user) == result_dimensions(hero)
-                straight = same and opdef.get(user.op).elementwise
+                straight = same and opdef.is_elementwise(user)
                 if not straight and (user is not root or value is root.operands[1]):
                     return False
             new = [u for u in readers if u not in seen]
@@ -270,7 +270,7 @@ class _Decider:
                 known = user in seen or joins_coordinates(value, user)
                 if known or user not in group.members:
                     continue
-                if user.op not in _BY_RANGES and not opdef.get(user.op).elementwise:
+                if user.op not in _BY_RANGES and not opdef.is_elementwise(user):
                     return False
                 if turns_last(user) and interleaves(concatenate):
                     return False  # each vector would be gathered from several operands
@@ -322,7 +322,7 @@ class _Decider:
             if not reads or not is_fusible(part) or is_window(part, hero):
                 continue
             same = part.array_shape.dimensions == update.array_shape.dimensions
-            if not same or not opdef.get(part.op).elementwise:
+            if not same or not opdef.is_elementwise(part):
                 return True
             pending += part.operands
         return False
@@ -370,7 +370,7 @@ class _Decider:
         if dimensions == rows.row_dimensions:
             return True
         readers = [u for u in self._users[instruction] if u in group.members]
-        along = all(u.op == "reduce" or opdef.get(u.op).elementwise for u in readers)
+        along = all(u.op == "reduce" or opdef.is_elementwise(u) for u in readers)
         return along and dimensions in rows.output_dimensions
 
     def _makes_cycle(self, instruction: Instruction, group: Group) -> bool:
@@ -434,7 +434,7 @@ def _source_sets(computation: Computation) -> dict[Instruction, int]:
     found: dict[Instruction, int] = {}
     for number, instruction in enumerate(computation.instructions):
         moved = instruction.op in MOVEMENT or instruction.op == "concatenate"
-        cheap = moved or opdef.get(instruction.op).elementwise
+        cheap = moved or opdef.is_elementwise(instruction)
         if is_written_out(instruction) or reads_nothing(instruction):
             found[instruction] = 0
         elif cheap and is_fusible(instruction):

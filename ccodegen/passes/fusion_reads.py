@@ -30,7 +30,7 @@ def elementwise_cone(values: Sequence[Instruction], size: int) -> set[Instructio
         is_array = isinstance(value.shape, ArrayShape)
         if is_array and value not in cone and value.array_shape.size == size:
             cone.add(value)
-            straight = value.op == "reshape" or opdef.get(value.op).elementwise
+            straight = value.op == "reshape" or opdef.is_elementwise(value)
             pending += value.operands if straight else ()
     return cone
 
@@ -103,7 +103,7 @@ def is_along_rows(user: Instruction, rows: Rows) -> bool:
     if user.op == "reduce":
         return rows_of(user) == rows
     same = user.array_shape.dimensions in (rows.row_dimensions, rows.dimensions)
-    return same and opdef.get(user.op).elementwise
+    return same and opdef.is_elementwise(user)
 
 
 def is_dear_to_repeat(value: Instruction, broadcast: Instruction) -> bool:
@@ -128,7 +128,7 @@ def is_per_row(value: Instruction, broadcast: Instruction) -> bool:
             if rows_of(instruction) == spread_over and not spread_over.keeps_last:
                 return True
             continue
-        same = instruction.shape == value.shape and opdef.get(instruction.op).elementwise
+        same = instruction.shape == value.shape and opdef.is_elementwise(instruction)
         new = [o for o in instruction.operands if same and o not in seen]
         pending += new
         seen.update(new)

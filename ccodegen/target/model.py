@@ -83,6 +83,11 @@ class Machine:
         that have such (Zen 4) is not so where they are narrower (Zen 3)."""
         return self.vector_bytes >= _WIDE
 
+    @property
+    def has_masks(self) -> bool:
+        """Whether vectors are read in part, as they are since AVX."""
+        return self.vector_bytes > 16
+
     def vector_elements(self, element_bytes: int) -> int:
         """How many elements a vector register holds: 1 where there are no vectors."""
         has_vectors = self.vector_bytes > 4

@@ -22,6 +22,11 @@ def test_what_is_read_in_any_case_is_not_guarded() -> None:
 
 
 def test_what_is_read_on_a_condition_is() -> None:
+    text = sums("""w = f32[14,6] parameter(1)  y = f32[14,13] pad(w, z), padding=0_0x1_1_1""")
+    assert "CCG_GUARDED" in text
+
+
+def test_what_may_be_read_in_any_case_is_not_guarded() -> None:
     text = sums("""p = pred[14,13] parameter(1)  w = f32[14,13] parameter(2)
       y = f32[14,13] select(p, x, w)""")
-    assert "CCG_GUARDED" in text
+    assert "CCG_GUARDED" not in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 
 from ccodegen.loop.builder import Builder, apply, compare, const, index
@@ -14,14 +15,16 @@ from tests.loop.kernels import kernels
 from tests.loop.test_simplify_body import assert_same_effect
 
 F32 = ElementType.F32
-X, Y, Z = (Buffer(name, F32, (8,), Space.ARGUMENT) for name in "xyz")
-AT = Buffer("at", ElementType.S32, (8,), Space.ARGUMENT)
+X, Y, Z = (Buffer(name, F32, (32,), Space.ARGUMENT) for name in "xyz")
+AT = Buffer("at", ElementType.S32, (32,), Space.ARGUMENT)
 
 
-def named(arm: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
+def named(
+    arm: str, kind: LoopKind = LoopKind.VECTOR, turns: int = 32, masks: bool = True
+) -> list[str]:
     """The statements in a loop over y[i] = x[i] > 0 ? (an arm) : 1."""
     b = Builder()
-    with b.loop(8, "i", kind) as i:
+    with b.loop(turns, "i", kind) as i:
         x = b.load(X, (i,))
         at = apply("maximum", apply("convert", b.load(AT, (i,)), type=INDEX), index(0))
         arms: dict[str, Expr] = {
@@ -36,7 +39,7 @@ def named(arm: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
                 b.load(Z, (apply("add", i, index(1)),)),
             ),
             "reads": b.load(Z, (i,)),
-            "reads backwards": b.load(Z, (apply("subtract", index(7), i),)),
+            "reads backwards": b.load(Z, (apply("subtract", index(31), i),)),
             "divides": apply(
                 "exponential",
                 apply("convert", apply("divide", index(8), i), type=F32),
@@ -46,7 +49,7 @@ def named(arm: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
             ),
         }
         b.store(Y, (i,), apply("select", compare("gt", x, const(F32, 0.0)), arms[arm], x))
-    kernel = Kernel("k", (X, Y, Z, AT), name_arms(b.statements, b.fresh))
+    kernel = Kernel("k", (X, Y, Z, AT), name_arms(b.statements, b.fresh, masks))
     verify_kernel(kernel)
     return [line.strip() for line in to_text(kernel).splitlines()[2:-2]]
 
@@ -67,7 +70,15 @@ def test_an_arm_at_an_index_from_memory() -> None:
 
 def test_an_arm_that_is_not_read_side_by_side() -> None:
     assert named("reads backwards") == [
-        "let choice: f32 = z[7 - i]",
+        "let choice: f32 = z[31 - i]",
+        "y[i] = select(x[i] > 0.0:f32, choice, x[i])",
+    ]
+
+
+@pytest.mark.parametrize(("turns", "masks"), [(16, True), (32, False)])
+def test_an_arm_that_no_vectors_are_read_of(turns: int, masks: bool) -> None:
+    assert named("reads", turns=turns, masks=masks) == [
+        "let choice: f32 = z[i]",
         "y[i] = select(x[i] > 0.0:f32, choice, x[i])",
     ]
 

@@ -21,7 +21,7 @@ ROW = Buffer("row_of_all", F32, (4096,), Space.ARENA)
 
 def shares(
     rows: int = 6,
-    columns: int = 5,
+    columns: int = 20,
     kind: LoopKind = LoopKind.PARALLEL,
     kept: Buffer | None = None,
 ) -> tuple[Builder, tuple[Buffer, ...]]:
@@ -62,7 +62,7 @@ def test_the_same_shares() -> None:
     verify_kernel(kernel)
     names = [s.var.name for s in statements(body) if hasattr(s, "extent") and s.extent in (2, 3)]
     assert names == ["row_pair", "turn", "turn_1", "turn_2"]
-    x = np.random.default_rng(1).standard_normal((6, 5)).astype(np.float32)
+    x = np.random.default_rng(1).standard_normal((6, 20)).astype(np.float32)
     got, expected = np.zeros_like(x), np.zeros_like(x)
     run_kernel(kernel, (x, got))
     run_kernel(Kernel("k", buffers, builder.statements), (x, expected))
@@ -76,9 +76,10 @@ def test_the_same_shares() -> None:
         shares(rows=5),
         shares(kind=LoopKind.SERIAL),
         shares(columns=4096),
+        shares(columns=16),
         shares(kept=ROW),
     ],
-    ids=["odd", "serial", "long", "one memory"],
+    ids=["odd", "serial", "long", "short", "one memory"],
 )
 def test_what_stays(loop: tuple[Builder, tuple[Buffer, ...]]) -> None:
     assert paired(loop[0]) == loop[0].statements
