@@ -41,8 +41,9 @@ def hoist_invariant(module: Module, context: PassContext) -> Module:
     ```
     body: %y = add(%i, dot(%w, %w))   →   before: %d = dot(%w, %w); body: %y = add(%i, %d)
     ```
-    Only where it saves an expensive op, or a product of matrices from what is done to one of them
-    first; and costs no more memory than its operands have, or `context.folding_limit` bytes.
+    Only where it saves an expensive op, or a product of matrices from what is computed, or put
+    together, for it first; and costs no more memory than its operands have, or
+    `context.folding_limit` bytes.
     """
 
     def visit(instruction: Instruction) -> Instruction:
@@ -62,7 +63,7 @@ def _hoistable(loop: Loop, limit: int) -> list[Instruction]:
     for user in loop.body.instructions:
         if user in costs:
             continue
-        least = _Cost.ELEMENTWISE if user.op in ("convolution", "dot") else _Cost.EXPENSIVE
+        least = _Cost.SOME if user.op in ("convolution", "dot") else _Cost.EXPENSIVE
         for operand in user.operands:
             if costs.get(operand, _Cost.NONE) >= least and _fits(operand, limit):
                 found[operand] = None
@@ -72,8 +73,8 @@ def _hoistable(loop: Loop, limit: int) -> list[Instruction]:
 class _Cost(enum.IntEnum):
     """Of the most expensive op that makes a value."""
 
-    NONE = enum.auto()
-    ELEMENTWISE = enum.auto()
+    NONE = enum.auto()  # no more than to read the operand at other places
+    SOME = enum.auto()
     EXPENSIVE = enum.auto()
 
 
@@ -94,7 +95,8 @@ def _invariant_parts(loop: Loop) -> dict[Instruction, _Cost]:
 def _cost(instruction: Instruction) -> _Cost:
     if instruction.op in _EXPENSIVE:
         return _Cost.EXPENSIVE
-    return _Cost.ELEMENTWISE if is_elementwise(instruction) else _Cost.NONE
+    is_made = is_elementwise(instruction) or instruction.op == "concatenate"
+    return _Cost.SOME if is_made else _Cost.NONE
 
 
 def _may_move(instruction: Instruction) -> bool:

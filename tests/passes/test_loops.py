@@ -182,18 +182,24 @@ def test_cheap_invariant_work_stays() -> None:
     assert hoist_invariant(old, STRICT) is old
 
 
-def test_cheap_work_on_a_factor_of_a_product_moves_before_the_loop() -> None:
+@pytest.mark.parametrize(
+    ("state", "factor"),
+    [("4,4", "negate(e2)"), ("2,4", "concatenate(e2, e2), dimensions={0}")],
+)
+def test_cheap_work_on_a_factor_of_a_product_moves_before_the_loop(
+    state: str, factor: str
+) -> None:
     text = loop(
-        "s32[]; f32[4]; f32[4,4]",
-        "i1 = f32[4] parameter(0)\n i2 = f32[4,4] parameter(1)",
-        "k = f32[4,4] negate(e2)\n"
+        f"s32[]; f32[4]; f32[{state}]",
+        f"i1 = f32[4] parameter(0)\n i2 = f32[{state}] parameter(1)",
+        f"k = f32[4,4] {factor}\n"
         "s = f32[4] dot(k, e1), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
         "s, e2",
         after="1",
     )
     attributes = the_while(simplified(text, hoist_invariant, trim_loops)).attributes
     assert isinstance(attributes, While)
-    assert "negate" not in [i.op for i in attributes.body.instructions]
+    assert {"negate", "concatenate"}.isdisjoint(i.op for i in attributes.body.instructions)
 
 
 def test_the_pipeline_comes_to_rest() -> None:
