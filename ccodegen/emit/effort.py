@@ -5,7 +5,9 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
+from itertools import chain
 
+from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.ir import (
     INDEX,
     Apply,
@@ -31,6 +33,7 @@ _LEAST_STATEMENTS = 20  # statements: of fewer a compiler saves little
 _CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
 _MANY_CONDITIONS = 5  # that a loop combines
+_CHOOSING = {"clamp", "maximum", "minimum", "select", *TRANSCENDENTAL}
 _ARITHMETIC = {
     "add", "complex", "imag", "maximum", "minimum", "multiply", "negate", "real", "subtract"
 }
@@ -48,7 +51,7 @@ class Effort(enum.Enum):
 def effort(kernel: Kernel) -> Effort:
     """Little for a kernel with little work; some for one that is not short, and either straight or
     waiting for memory: the costly ways to optimise make nothing better of these. Masks where a loop
-    over lanes combines conditions."""
+    over lanes asks much."""
     if work(kernel.body) <= _LITTLE_WORK:
         return Effort.LITTLE
     is_short = len(statements(kernel.body)) < _LEAST_STATEMENTS
@@ -98,13 +101,43 @@ def _is_straight(body: tuple[Stmt, ...]) -> bool:
 
 
 def _combines_conditions(body: tuple[Stmt, ...]) -> bool:
+    """Whether a loop over lanes combines many conditions, or asks for what is chosen: one arm of a
+    choice may be a number of which the answer is known."""
     loops = (s for s in statements(body) if isinstance(s, For) and s.kind is LoopKind.VECTOR)
-    return any(_combined(parts(*expressions(loop.body))) >= _MANY_CONDITIONS for loop in loops)
+    return any(
+        _combined(parts(*expressions(loop.body))) >= _MANY_CONDITIONS
+        or _compares_chosen(loop.body)
+        for loop in loops
+    )
 
 
 def _combined(values: Sequence[Expr]) -> int:
     conditions = (v for v in values if isinstance(v, Apply) and v.type is ElementType.PRED)
     return sum(condition.operator in ("and", "or") for condition in conditions)
+
+
+def _compares_chosen(body: tuple[Stmt, ...]) -> bool:
+    chosen: set[Expr] = set()  # names
+
+    def is_chosen(value: Expr) -> bool:
+        return any(
+            part in chosen or (isinstance(part, Apply) and part.operator in _CHOOSING)
+            for part in parts(value)
+            if part.type.is_float  # indices apart
+        )
+
+    for statement in statements(body):
+        inside = parts(*expressions((statement,)))
+        compared = (v.arguments for v in inside if isinstance(v, Apply) and _compares(v))
+        if any(map(is_chosen, chain.from_iterable(compared))):
+            return True
+        if isinstance(statement, Let) and is_chosen(statement.value):
+            chosen.add(statement.var)
+    return False
+
+
+def _compares(value: Apply) -> bool:
+    return value.operator.startswith("compare")
 
 
 def _scatters(body: tuple[Stmt, ...]) -> bool:

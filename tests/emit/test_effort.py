@@ -92,5 +92,18 @@ def test_loops_over_lanes_that_combine_conditions(
     assert effort(Kernel("k", (X, Y), (loop,))) is worth
 
 
+def test_a_loop_over_lanes_that_asks_for_what_is_chosen() -> None:
+    logarithm = Let(Var("l", F32), apply("log", ELEMENT))
+    doubled = Let(Var("d", F32), apply("add", logarithm.var, logarithm.var))
+    asked = Let(Var("c", PRED), compare("lt", doubled.var, const(F32, 0.0)))
+    store = Store(Y, (TURN,), doubled.var)
+    loops = [
+        For(TURN, 4096, body, LoopKind.VECTOR)
+        for body in ((logarithm, doubled, asked, store), (logarithm, doubled, store))
+    ]
+    efforts = [effort(Kernel("k", (X, Y), (loop,))) for loop in loops]
+    assert efforts == [Effort.MASKS, Effort.MOST]
+
+
 def test_little_work_is_worth_little() -> None:
     assert effort(kernel(turns=2)) is Effort.LITTLE
