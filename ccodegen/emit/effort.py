@@ -58,7 +58,7 @@ def effort(kernel: Kernel) -> Effort:
     some = not is_short and (_is_straight(kernel.body) or _scatters(kernel.body))
     if some:
         return Effort.SOME
-    return Effort.MASKS if _combines_conditions(kernel.body) else Effort.MOST
+    return Effort.MASKS if _asks_much(kernel.body) else Effort.MOST
 
 
 def is_long(kernel: Kernel) -> bool:
@@ -100,7 +100,7 @@ def _is_straight(body: tuple[Stmt, ...]) -> bool:
     )
 
 
-def _combines_conditions(body: tuple[Stmt, ...]) -> bool:
+def _asks_much(body: tuple[Stmt, ...]) -> bool:
     """Whether a loop over lanes combines many conditions, or asks for what is chosen: one arm of a
     choice may be a number of which the answer is known."""
     loops = (s for s in statements(body) if isinstance(s, For) and s.kind is LoopKind.VECTOR)
