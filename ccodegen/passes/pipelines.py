@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.verify import verify
+from ccodegen.passes.absorb_reduced import absorb_reduced
 from ccodegen.passes.absorb_transposes import absorb_transposes
 from ccodegen.passes.context import Pass, PassContext
 from ccodegen.passes.drop_dead import drop_dead
@@ -95,8 +96,10 @@ SIMPLIFICATION: Pipeline = (
     # Leaves constants to fold.
     split_complex,
     _SIMPLIFY,
-    # A dot reads any order as well as another; before loops, so that no transpose is hoisted.
+    # Dots and reduces read any order as well as another; before loops, so that no transpose is
+    # hoisted.
     absorb_transposes,
+    absorb_reduced,
     # Only from simplified bodies, else the state grows by what simplifying would have removed.
     hoist_invariant,
     _SIMPLIFY,

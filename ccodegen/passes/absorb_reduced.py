@@ -1,0 +1,155 @@
+"""Transposes of what is reduced become dimension numbers of the reduce."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.opdef import is_elementwise
+from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
+from ccodegen.hlo.shape import ArrayShape, TupleShape
+from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.build import broadcast, derived, is_static, transpose
+from ccodegen.ops.creation import Iota
+from ccodegen.ops.movement import Broadcast, Transpose
+from ccodegen.ops.reduce import Reduce
+from ccodegen.passes.context import PassContext
+from ccodegen.passes.fusion_reads import turns_last
+
+_SMALL = 4  # times smaller than its operand: what may read a column as well
+
+
+def absorb_reduced(module: Module, context: PassContext) -> Module:
+    """`reduce(exponential(transpose(%x)), %zero), dimensions={1}` → `reduce(exponential(%x),
+    %zero), dimensions={0}`, if nothing but reduces, and what is small, is made of the transpose.
+
+    Rows that are columns of the operand are read in lines then. Each result is made of the same
+    elements in the same order, so that all bits stay.
+    """
+
+    def transform(
+        computation: Computation, callees: dict[Computation, Computation]
+    ) -> Computation:
+        return _absorbed(rewrite_computation(computation, lambda i: i, callees))
+
+    return map_computations(module, transform)
+
+
+def _absorbed(computation: Computation) -> Computation:
+    users = computation.users
+    kept = {computation.root, *computation.side_roots}
+    known: dict[Instruction, bool] = {}
+
+    def is_reduced(value: Instruction) -> bool:
+        """Whether nothing but reduces, and what is small, is made of the value."""
+        if value not in known:
+            known[value] = value not in kept and all(
+                user.op == "reduce"
+                or (isinstance(user.shape, ArrayShape) and _is_small(user, value))
+                or (is_elementwise(user) and is_reduced(user))
+                for user in users[value]
+            )
+        return known[value]
+
+    def visit(old: Instruction, new: Instruction) -> Instruction:
+        if new.op != "reduce" or new.control_predecessors or not is_static(new):
+            return new
+        count = len(new.operands) // 2
+        turns = [t for o in old.operands[:count] for t in _transposes(o)]
+        if not turns or not all(map(is_reduced, turns)):
+            return new
+        order = attributes_of(turns[0], Transpose).dimensions
+        inputs = [_in_order(o, order) for o in new.operands[:count]]
+        found = [i for i in inputs if i is not None]
+        return _reduced(new, found, order) if len(found) == count else new
+
+    return rewrite_with_old(computation, visit)
+
+
+def _is_small(user: Instruction, value: Instruction) -> bool:
+    return user.array_shape.size * _SMALL <= value.array_shape.size
+
+
+def _transposes(value: Instruction) -> list[Instruction]:
+    """Those that turn rows to columns, of which the value is made element by element."""
+    found, pending = {value: None}, [value]
+    while pending:
+        part = pending.pop()
+        if _is_inside(part):
+            new = [o for o in part.operands if o not in found]
+            found.update(dict.fromkeys(new))
+            pending += new
+    return [part for part in found if turns_last(part)]
+
+
+def _in_order(value: Instruction, order: tuple[int, ...]) -> Instruction | None:
+    """The value before the transpose to that order, if it is made of such, of what is spread, and
+    of indices."""
+    made: dict[Instruction, Instruction | None] = {}
+    pending = [value]
+    while pending:
+        part = pending[-1]
+        below = part.operands if _is_inside(part) else ()
+        waiting = [o for o in below if o not in made]
+        if waiting:
+            pending += waiting
+            continue
+        pending.pop()
+        operands = [o for o in map(made.get, below) if o is not None]
+        if len(operands) < len(below):
+            made[part] = None
+        elif below:
+            shape = part.array_shape.with_dimensions(_sizes_before(part, order))
+            made[part] = derived(part, part.op, shape, tuple(operands), part.attributes)
+        else:
+            made[part] = _source_in_order(part, order)
+    return made[value]
+
+
+def _is_inside(part: Instruction) -> bool:
+    is_array = part.array_shape.rank > 0
+    return is_array and is_elementwise(part) and not part.control_predecessors
+
+
+def _sizes_before(value: Instruction, order: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(value.array_shape.dimensions[order.index(d)] for d in range(len(order)))
+
+
+def _source_in_order(value: Instruction, order: tuple[int, ...]) -> Instruction | None:
+    if value.array_shape.rank == 0:
+        return value
+    before = _sizes_before(value, order)
+    match value.attributes:
+        case Transpose(dimensions) if dimensions == order:
+            return value.operands[0]
+        case Broadcast(dimensions) if len(dimensions) < 2:
+            turned = tuple(order[d] for d in dimensions)
+            return broadcast(value, value.operands[0], before, turned)
+        case Iota(dimension):
+            shape = value.array_shape.with_dimensions(before)
+            return derived(value, "iota", shape, (), Iota(order[dimension]))
+    return None
+
+
+def _reduced(
+    reduce: Instruction, inputs: list[Instruction], order: tuple[int, ...]
+) -> Instruction:
+    """The reduce of inputs that are no longer in that order."""
+    attributes = attributes_of(reduce, Reduce)
+    dimensions = [order[d] for d in sorted(attributes.dimensions)]
+    rest = [order[d] for d in range(len(order)) if d not in attributes.dimensions]
+    is_array = isinstance(reduce.shape, ArrayShape)
+    if dimensions != sorted(dimensions) or (rest != sorted(rest) and not is_array):
+        return reduce
+    sizes = inputs[0].array_shape.dimensions
+    kept = tuple(sizes[d] for d in sorted(rest))
+    if isinstance(reduce.shape, TupleShape):
+        shape: ArrayShape | TupleShape = reduce.shape
+    else:
+        shape = reduce.array_shape.with_dimensions(kept)
+    operands = (*inputs, *reduce.operands[len(inputs) :])
+    turned = replace(attributes, dimensions=tuple(dimensions))
+    result = derived(reduce, "reduce", shape, operands, turned)
+    if not is_array:
+        return result
+    return transpose(reduce, result, [sorted(rest).index(d) for d in rest])
