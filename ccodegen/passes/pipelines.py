@@ -26,6 +26,7 @@ from ccodegen.passes.merge_common import merge_common
 from ccodegen.passes.normalise_layouts import normalise_layouts
 from ccodegen.passes.pad_dynamic import pad_dynamic
 from ccodegen.passes.reduce_in_f32 import reduce_in_f32
+from ccodegen.passes.reduce_parts import reduce_parts
 from ccodegen.passes.settle_call_layouts import settle_call_layouts
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.settle_types import settle_types
@@ -100,6 +101,7 @@ SIMPLIFICATION: Pipeline = (
     # hoisted.
     absorb_transposes,
     absorb_reduced,
+    reduce_parts,
     # Only from simplified bodies, else the state grows by what simplifying would have removed.
     hoist_invariant,
     _SIMPLIFY,

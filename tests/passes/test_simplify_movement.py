@@ -221,28 +221,6 @@ def test_reduce_of_a_size_one_dimension_adds_the_init_value_if_strict() -> None:
     rewrites(before, after, simplify_movement, DEFAULT, exact=False)
 
 
-def test_reduce_of_parts_is_done_for_one_after_the_other() -> None:
-    x = "x = f32[4,1] parameter(0)\n y = f32[4,1] parameter(1)\n z = f32[] constant(0)\n"
-    before = (
-        f"{ADD}ENTRY e {{ {x} p = f32[4,2] concatenate(x, y), dimensions={{1}}\n"
-        "ROOT r = f32[4] reduce(p, z), dimensions={1}, to_apply=add }"
-    )
-    parts = "v = f32[4] reshape(x)\n w = f32[4] reshape(y)\n"
-    after = f"{x} b = f32[4] broadcast(z), dimensions={{}}\n {parts} s = f32[4] add(b, v)\n"
-    rewrites(before, f"{after} ROOT r = f32[4] add(s, w)", simplify_movement, STRICT)
-    after = x.rpartition(" z =")[0] + f" {parts} ROOT r = f32[4] add(v, w)"
-    rewrites(before, after, simplify_movement, DEFAULT, exact=False)
-
-
-def test_reduce_of_longer_parts_stays() -> None:
-    leaves_alone(
-        f"{ADD}ENTRY e {{ x = f32[4,2] parameter(0)\n y = f32[4,1] parameter(1)\n"
-        "p = f32[4,3] concatenate(x, y), dimensions={1}\n z = f32[] constant(0)\n"
-        "ROOT r = f32[4] reduce(p, z), dimensions={1}, to_apply=add }",
-        simplify_movement,
-    )
-
-
 WINDOW = "x = f32[4,5] parameter(0)\n u = f32[2,3] parameter(1)\n"
 COMBINERS = {
     "set": "set { a = f32[] parameter(0)\n ROOT b = f32[] parameter(1) }\n",
