@@ -72,6 +72,19 @@ def map_computations(
     return replace(module, entry=callees[module.entry], extra_computations=extra)
 
 
+def transform_computations(
+    module: Module, transform: Callable[[Computation], Computation]
+) -> Module:
+    """The module with each computation transformed, once it calls the new forms of others."""
+
+    def with_new_callees(
+        computation: Computation, callees: dict[Computation, Computation]
+    ) -> Computation:
+        return transform(rewrite_computation(computation, lambda i: i, callees))
+
+    return map_computations(module, with_new_callees)
+
+
 def _rebuilt(
     old: Instruction,
     memo: dict[Instruction, Instruction],

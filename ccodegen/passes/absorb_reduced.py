@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.opdef import is_elementwise
-from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
+from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
 from ccodegen.hlo.shape import ArrayShape, TupleShape
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import broadcast, derived, is_static, transpose
@@ -26,13 +26,7 @@ def absorb_reduced(module: Module, context: PassContext) -> Module:
     Rows that are columns of the operand are read in lines then. Each result is made of the same
     elements in the same order, so that all bits stay.
     """
-
-    def transform(
-        computation: Computation, callees: dict[Computation, Computation]
-    ) -> Computation:
-        return _absorbed(rewrite_computation(computation, lambda i: i, callees))
-
-    return map_computations(module, transform)
+    return transform_computations(module, _absorbed)
 
 
 def _absorbed(computation: Computation) -> Computation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
-from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
+from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
 from ccodegen.ops.build import derived, is_static
 from ccodegen.ops.dot import Dot
 from ccodegen.ops.movement import Transpose
@@ -18,13 +18,7 @@ def absorb_transposes(module: Module, context: PassContext) -> Module:
 
     The sums run over the same products in the same order, so that all bits stay.
     """
-
-    def transform(
-        computation: Computation, callees: dict[Computation, Computation]
-    ) -> Computation:
-        return _absorbed(rewrite_computation(computation, lambda i: i, callees))
-
-    return map_computations(module, transform)
+    return transform_computations(module, _absorbed)
 
 
 def _absorbed(computation: Computation) -> Computation:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ccodegen.hlo.effects import has_side_effect
 from ccodegen.hlo.ir import Computation, Module
-from ccodegen.hlo.rewrite import map_computations, rewrite_computation
+from ccodegen.hlo.rewrite import transform_computations
 from ccodegen.passes.context import PassContext
 
 
@@ -20,12 +20,7 @@ def drop_dead(module: Module, context: PassContext) -> Module:
     """
     kept = replace(module, extra_computations=()) if module.extra_computations else module
 
-    def transform(
-        computation: Computation, callees: dict[Computation, Computation]
-    ) -> Computation:
-        return _without_dead(rewrite_computation(computation, lambda i: i, callees))
-
-    return map_computations(kept, transform)
+    return transform_computations(kept, _without_dead)
 
 
 def _without_dead(computation: Computation) -> Computation:

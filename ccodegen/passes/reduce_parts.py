@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
-from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
+from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import broadcast, reshape
 from ccodegen.ops.movement import Concatenate
@@ -22,20 +22,17 @@ def reduce_parts(module: Module, context: PassContext) -> Module:
     """`reduce(concatenate(%a, %b), %zero), dimensions={0}` of f32[1,9] → `add(add(%zero, %a), %b)`,
     if nobody else reads the concatenate; a sum from 0 begins with %a, if not strict."""
 
-    def transform(
-        computation: Computation, callees: dict[Computation, Computation]
-    ) -> Computation:
-        rewritten = rewrite_computation(computation, lambda i: i, callees)
-        users = rewritten.users
+    def transform(computation: Computation) -> Computation:
+        users = computation.users
 
         def visit(old: Instruction, new: Instruction) -> Instruction:
             if operator_of(new) is None or len(users[old.operands[0]]) > 1:
                 return new
             return _one_after_the_other(new, context.strict) or new
 
-        return rewrite_with_old(rewritten, visit)
+        return rewrite_with_old(computation, visit)
 
-    return map_computations(module, transform)
+    return transform_computations(module, transform)
 
 
 def _one_after_the_other(reduce: Instruction, strict: bool) -> Instruction | None:

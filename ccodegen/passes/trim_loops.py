@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
-from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
+from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
 from ccodegen.hlo.shape import Shape, TupleShape
 from ccodegen.ops.build import derived, element_of, tuple_of
 from ccodegen.ops.control import While
@@ -23,13 +23,7 @@ def trim_loops(module: Module, context: PassContext) -> Module:
     while((%i, %c, %w, %unused))  →  while((%i, %w)), with %c in the body and %w used after it
     ```
     """
-
-    def transform(
-        computation: Computation, callees: dict[Computation, Computation]
-    ) -> Computation:
-        return _trimmed(rewrite_computation(computation, lambda i: i, callees))
-
-    return map_computations(module, transform)
+    return transform_computations(module, _trimmed)
 
 
 @immutable
