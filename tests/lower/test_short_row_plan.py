@@ -175,3 +175,27 @@ def test_types(kind: str) -> None:
     x = np.random.default_rng(0).integers(0, 2, (145, 12))
     x[::3] = 0
     check(text, x.astype(HLO_TYPES[kind].dtype), target=HOST)
+
+
+@pytest.mark.parametrize(
+    ("moved", "dims", "tiles"),
+    [
+        ("slice(x), slice={[0:150], [2:12]}", (150, 13), True),
+        ("reverse(x), dimensions={1}", (150, 10), True),
+        ("reshape(x)", (1500,), True),
+        ("concatenate(x, x), dimensions={1}", (150, 5), True),
+        ("transpose(x), dimensions={1,0}", (10, 150), False),
+    ],
+    ids=["slice", "reverse", "reshape", "concatenate", "transpose"],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_of_what_is_moved(
+    moved: str, dims: tuple[int, ...], tiles: bool, threads: int
+) -> None:
+    text = f"""HloModule m {FUNCTIONS} ENTRY e {{ x = f32{list(dims)} parameter(0)
+      y = f32[150,10] {moved}  s = f32[150,10] sine(y)
+      i = s32[150,10] iota(), iota_dimension=1
+      low = f32[] constant(-inf)  zero = s32[] constant(0)
+      ROOT r = (f32[150], s32[150]) reduce(s, i, low, zero), dimensions={{1}}, to_apply=argmax }}"""
+    assert is_turned(text) is tiles
+    check(text, normal(*dims), target=HOST if threads == 1 else THREADS)
