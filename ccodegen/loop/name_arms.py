@@ -2,11 +2,10 @@
 
 Vectors compute both arms of a choice. To lanes that do not ask for a slow arm compilers give one of
 the numbers at hand, such as a limit of exp's arguments: its result is denormal, which takes
-processors many times as long as what the lane really holds. What an arm alone reads they read
-lane by lane, behind a branch, and make no vectors, unless it lies side by side and vectors have
-masks; nor of choices between structs. Of a
-choice that is compared they compare the arms, and make no vectors of the choice between conditions;
-nor of a condition that is computed if another one holds.
+processors many times as long as what the lane really holds. What an arm alone reads they read lane
+by lane, behind a branch, and make no vectors, unless it lies side by side and vectors have masks;
+nor of choices between structs. Of a choice that is compared they compare the arms, and make no
+vectors of the choice between conditions; nor of a condition that is computed if another one holds.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from ccodegen.lower.row_steps import reductions
 from ccodegen.ops.creation import Iota
 from ccodegen.ops.index import times
 from ccodegen.ops.movement import Broadcast
+from ccodegen.support.element_type import ElementType
 
 _LEAST_ELEMENTS = 5  # of a row; shorter ones are written out, if they are reduced to one value
 _SHORT = 32
@@ -48,7 +49,8 @@ def short_rows_fit(work: Work, found: Sequence[Reduction]) -> bool:
         return False
     read = [b for buffers in work.job.inputs.values() for b in buffers]
     written = [o.buffer for o in work.job.outputs]
-    if any(b.type.is_complex for b in (*read, *written)) or any(b in read for b in written):
+    types = [*(b.type for b in (*read, *written)), *_element_types(turned(work))]
+    if any(t.is_complex for t in types) or any(b in read for b in written):
         return False
     return all(map(stays, _made_of_results(work)))
 
@@ -65,7 +67,7 @@ def _is_short(work: Work, found: Sequence[Reduction]) -> bool:
     whole = [o.instruction for o in work.job.outputs if o.shape.dimensions == first.dimensions]
     if is_one and whole:
         waits = not _made_of_results(work).isdisjoint(whole)
-        step = vector if len(turned(work)) == 1 else vector // 2
+        step = vector if len(turned(work)) == 1 else max(1, vector // 2)
         return _LEAST_ELEMENTS <= size <= _MOST_STORED and (waits or size % step != 0)
     if size < _SHORT:
         return size >= (_LEAST_ELEMENTS if is_simple else 2)
@@ -109,12 +111,16 @@ def _split(work: Work) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (), rows
 
 
+def _element_types(values: Sequence[Instruction]) -> list[ElementType]:
+    return [value.array_shape.element_type for value in values]
+
+
 def _lanes(work: Work, rows: int) -> int:
     """As many as the vectors of what is turned have, or twice as many where half a block would end
     with half a vector; fewer where tiles would be large or blocks of so many rows few."""
     first, machine = reductions(work)[0], work.job.target.machine
     size = math.prod(first.reduced_dimensions)
-    read = [i.array_shape.element_type.bytes for i in turned(work)]
+    read = [t.bytes for t in _element_types(turned(work))]
     widest = max([*read, *(t.bytes for r in reductions(work) for t in r.types)])
     lanes = max(_LEAST_LANES, machine.vector_elements(min(read, default=widest)))
     lanes *= 1 + size % 2

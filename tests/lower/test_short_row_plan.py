@@ -199,3 +199,18 @@ def test_rows_of_what_is_moved(
       ROOT r = (f32[150], s32[150]) reduce(s, i, low, zero), dimensions={{1}}, to_apply=argmax }}"""
     assert is_turned(text) is tiles
     check(text, normal(*dims), target=HOST if threads == 1 else THREADS)
+
+
+@pytest.mark.parametrize("kind", ["c128", "c64", "f64", "f32"])
+def test_several_arrays_on_vectors_of_few_elements(kind: str) -> None:
+    machine = dataclasses.replace(HOST.machine, vector_bytes=16)
+    zero = "(0, 0)" if kind.startswith("c") else "0"
+    text = f"""HloModule m
+      f {{ a = {kind}[] parameter(0)  b = {kind}[] parameter(1)  ROOT c = {kind}[] add(a, b) }}
+      ENTRY e {{ x = {kind}[150,8] parameter(0)  w = {kind}[150,9] parameter(1)
+      v = {kind}[150,8] slice(w), slice={{[0:150], [1:9]}}  s = {kind}[150,8] multiply(x, v)
+      z = {kind}[] constant({zero})  r = {kind}[150] reduce(s, z), dimensions={{1}}, to_apply=f
+      ROOT t = ({kind}[150], {kind}[150,8]) tuple(r, s) }}"""
+    dtype = HLO_TYPES[kind].dtype
+    arrays = (normal(150, 8).astype(dtype), normal(150, 9).astype(dtype))
+    check(text, *arrays, target=dataclasses.replace(HOST, machine=machine))
