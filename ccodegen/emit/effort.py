@@ -24,7 +24,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.parts import loads, parts, variables
+from ccodegen.loop.parts import applied, loads, parts, variables
 from ccodegen.loop.rebuild import expressions, statements
 from ccodegen.support.element_type import ElementType
 
@@ -94,9 +94,8 @@ def _is_straight(body: tuple[Stmt, ...]) -> bool:
             case Store(buffer) if buffer.space is not Space.LOCAL:
                 continue
         return False
-    inner = parts(*expressions(body))
     return all(
-        e.operator in _ARITHMETIC or e.type is INDEX for e in inner if isinstance(e, Apply)
+        e.operator in _ARITHMETIC or e.type is INDEX for e in applied(*expressions(body))
     )
 
 
@@ -105,14 +104,13 @@ def _asks_much(body: tuple[Stmt, ...]) -> bool:
     choice may be a number of which the answer is known."""
     loops = (s for s in statements(body) if isinstance(s, For) and s.kind is LoopKind.VECTOR)
     return any(
-        _combined(parts(*expressions(loop.body))) >= _MANY_CONDITIONS
-        or _compares_chosen(loop.body)
+        _combined(loop.body) >= _MANY_CONDITIONS or _compares_chosen(loop.body)
         for loop in loops
     )
 
 
-def _combined(values: Sequence[Expr]) -> int:
-    conditions = (v for v in values if isinstance(v, Apply) and v.type is ElementType.PRED)
+def _combined(body: tuple[Stmt, ...]) -> int:
+    conditions = (e for e in applied(*expressions(body)) if e.type is ElementType.PRED)
     return sum(condition.operator in ("and", "or") for condition in conditions)
 
 
@@ -127,17 +125,13 @@ def _compares_chosen(body: tuple[Stmt, ...]) -> bool:
         )
 
     for statement in statements(body):
-        inside = parts(*expressions((statement,)))
-        compared = (v.arguments for v in inside if isinstance(v, Apply) and _compares(v))
+        inside = applied(*expressions((statement,)))
+        compared = (e.arguments for e in inside if e.operator.startswith("compare"))
         if any(map(is_chosen, chain.from_iterable(compared))):
             return True
         if isinstance(statement, Let) and is_chosen(statement.value):
             chosen.add(statement.var)
     return False
-
-
-def _compares(value: Apply) -> bool:
-    return value.operator.startswith("compare")
 
 
 def _scatters(body: tuple[Stmt, ...]) -> bool:

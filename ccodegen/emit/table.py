@@ -205,10 +205,9 @@ class TablePrinter:
         """The kernels for the unit with the entry; those worth less are another, if not few, and
         those with masks in any case."""
         some, masks, most = self._hot.values()
-        if masks and (some or most):
-            self._complete_hot(Effort.MASKS)
-        elif masks:
+        if not some and not most:
             return masks
+        self._complete_hot(Effort.MASKS)
         if most and _lines(some) >= _FEW_LINES:
             self._complete_hot(Effort.SOME)
             return most

@@ -30,7 +30,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.parts import loads, parts
+from ccodegen.loop.parts import applied, loads
 from ccodegen.loop.ranges import KnownRanges, counted, interval
 from ccodegen.loop.rebuild import Body, rebuild
 from ccodegen.support.element_type import ElementType
@@ -147,19 +147,15 @@ def _is_choice(expr: Expr) -> bool:
     return isinstance(expr, Apply) and expr.operator == "select"
 
 
-def _applied(expr: Expr) -> Iterator[Apply]:
-    return (part for part in parts(expr) if isinstance(part, Apply))
-
-
 def _computes(condition: Expr) -> bool:
     """Whether it takes more than to compare what is there."""
-    return any(a.type not in (INDEX, ElementType.PRED) for a in _applied(condition))
+    return any(a.type not in (INDEX, ElementType.PRED) for a in applied(condition))
 
 
 def _is_slow(arm: Expr) -> bool:
-    return arm.type.is_float and any(a.operator in TRANSCENDENTAL for a in _applied(arm))
+    return arm.type.is_float and any(a.operator in TRANSCENDENTAL for a in applied(arm))
 
 
 def _divides_indices(arm: Expr) -> bool:
     """Which is not defined for all of them."""
-    return any(a.type is INDEX and a.operator in ("divide", "remainder") for a in _applied(arm))
+    return any(a.type is INDEX and a.operator in ("divide", "remainder") for a in applied(arm))

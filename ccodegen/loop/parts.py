@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ccodegen.loop.ir import Apply, Expr, Load, Var
 
-_Kind = TypeVar("_Kind", Load, Var)
+_Kind = TypeVar("_Kind", Apply, Load, Var)
 
 
 def parts(*expressions: Expr) -> list[Expr]:
@@ -44,6 +44,10 @@ def same(new: Sequence[object], old: Sequence[object]) -> bool:
     """Whether so many expressions, or statements, are the very same objects; equal ones may differ,
     as 0.0 and -0.0 do."""
     return not any(map(operator.is_not, new, old))
+
+
+def applied(*expressions: Expr) -> tuple[Apply, ...]:
+    return _of_kind(Apply, expressions)
 
 
 def loads(*expressions: Expr) -> tuple[Load, ...]:

@@ -30,7 +30,6 @@ from ccodegen.support.element_type import ElementType
 
 Pair: TypeAlias = tuple[Expr, Expr]
 
-
 _OF_PLACES = frozenset(("broadcast", "constant", "iota", "reduce", "tuple", "get-tuple-element"))
 
 

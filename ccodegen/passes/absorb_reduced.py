@@ -7,7 +7,7 @@ from dataclasses import replace
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.opdef import is_elementwise
 from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
-from ccodegen.hlo.shape import ArrayShape, TupleShape
+from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import broadcast, derived, is_static, transpose
 from ccodegen.ops.creation import Iota
@@ -30,27 +30,16 @@ def absorb_reduced(module: Module, context: PassContext) -> Module:
 
 
 def _absorbed(computation: Computation) -> Computation:
-    users = computation.users
-    kept = {computation.root, *computation.side_roots}
-    known: dict[Instruction, bool] = {}
-
-    def is_reduced(value: Instruction) -> bool:
-        """Whether nothing but reduces, and what is small, is made of the value."""
-        if value not in known:
-            known[value] = value not in kept and all(
-                user.op == "reduce"
-                or (isinstance(user.shape, ArrayShape) and _is_small(user, value))
-                or (is_elementwise(user) and is_reduced(user))
-                for user in users[value]
-            )
-        return known[value]
+    if not any(map(turns_last, computation.instructions)):
+        return computation
+    reduced = _only_reduced(computation)
 
     def visit(old: Instruction, new: Instruction) -> Instruction:
         if new.op != "reduce" or new.control_predecessors or not is_static(new):
             return new
         count = len(new.operands) // 2
         turns = [t for o in old.operands[:count] for t in _transposes(o)]
-        if not turns or not all(map(is_reduced, turns)):
+        if not turns or not reduced.issuperset(turns):
             return new
         order = attributes_of(turns[0], Transpose).dimensions
         inputs = [_in_order(o, order) for o in new.operands[:count]]
@@ -60,8 +49,25 @@ def _absorbed(computation: Computation) -> Computation:
     return rewrite_with_old(computation, visit)
 
 
+def _only_reduced(computation: Computation) -> set[Instruction]:
+    """The arrays of which nothing but reduces, and what is small, is made."""
+    kept, users = {computation.root, *computation.side_roots}, computation.users
+    found: set[Instruction] = set()
+
+    def is_reduced_by(user: Instruction, value: Instruction) -> bool:
+        is_inside = user in found and is_elementwise(user)
+        return user.op == "reduce" or is_inside or _is_small(user, value)
+
+    for value in reversed(computation.instructions):
+        is_read = value not in kept and isinstance(value.shape, ArrayShape)
+        if is_read and all(is_reduced_by(user, value) for user in users[value]):
+            found.add(value)
+    return found
+
+
 def _is_small(user: Instruction, value: Instruction) -> bool:
-    return user.array_shape.size * _SMALL <= value.array_shape.size
+    is_array = isinstance(user.shape, ArrayShape)
+    return is_array and user.array_shape.size * _SMALL <= value.array_shape.size
 
 
 def _transposes(value: Instruction) -> list[Instruction]:
@@ -137,13 +143,8 @@ def _reduced(
         return reduce
     sizes = inputs[0].array_shape.dimensions
     kept = tuple(sizes[d] for d in sorted(rest))
-    if isinstance(reduce.shape, TupleShape):
-        shape: ArrayShape | TupleShape = reduce.shape
-    else:
-        shape = reduce.array_shape.with_dimensions(kept)
+    shape = reduce.array_shape.with_dimensions(kept) if is_array else reduce.shape
     operands = (*inputs, *reduce.operands[len(inputs) :])
     turned = replace(attributes, dimensions=tuple(dimensions))
     result = derived(reduce, "reduce", shape, operands, turned)
-    if not is_array:
-        return result
     return transpose(reduce, result, [sorted(rest).index(d) for d in rest])

@@ -66,6 +66,17 @@ def test_of_what_small_parts_are_read_of_besides() -> None:
     )
 
 
+def test_a_chain_as_long_as_an_unrolled_loop() -> None:
+    steps = "".join(f"n{k} = f32[3,2] negate(n{k - 1})\n" for k in range(1, 2000))
+    text = (
+        "x = f32[2,3] parameter(0)\n z = f32[] constant(0)\n"
+        f"n0 = f32[3,2] transpose(x), dimensions={{1,0}}\n {steps}"
+        "ROOT r = f32[3] reduce(n1999, z), dimensions={1}, to_apply=add"
+    )
+    after = absorb_reduced(checking.module(_program(text)), checking.STRICT)
+    assert "transpose" not in [i.op for i in after.entry.instructions]
+
+
 @pytest.mark.parametrize(
     "rest",
     [
