@@ -19,15 +19,17 @@ from ccodegen.support.immutable import immutable
 def expand_batch_norm(module: Module, context: PassContext) -> Module:
     """`batch-norm-inference(x, scale, offset, mean, variance)` →
     `scale * ((x - mean) / sqrt(variance + epsilon)) + offset`, with vectors broadcast along
-    `feature_index`; -training takes mean and variance from x; -grad likewise."""
-    return rewrite_module(module, _visit)
+    `feature_index`; -training takes mean and variance from x; -grad likewise. What depends on
+    vectors alone is computed of them; but for strict mode so is `scale / sqrt(variance + epsilon)`.
+    """
 
+    def visit(instruction: Instruction) -> Instruction:
+        rule = _RULES.get(instruction.op)
+        if rule is None or instruction.control_predecessors or not is_static(instruction):
+            return instruction
+        return rule(_Writer(instruction, context.strict))
 
-def _visit(instruction: Instruction) -> Instruction:
-    rule = _RULES.get(instruction.op)
-    if rule is None or instruction.control_predecessors or not is_static(instruction):
-        return instruction
-    return rule(_Writer(instruction))
+    return rewrite_module(module, visit)
 
 
 @immutable
@@ -35,6 +37,7 @@ class _Writer:
     """Writes expressions over arrays of x's shape and vectors of its feature dimension."""
 
     instruction: Instruction
+    strict: bool
 
     @property
     def attributes(self) -> BatchNorm:
@@ -74,21 +77,24 @@ class _Writer:
         return self.apply("divide", total, self.number(total, self.count))
 
     def deviation(self, variance: Instruction) -> Instruction:
-        """sqrt(variance + epsilon) in x's shape."""
+        """sqrt(variance + epsilon) for each feature."""
         square = self.shifted(variance)
         return derived(self.instruction, "sqrt", square.shape, (square,), MathFunction())
 
     def shifted(self, variance: Instruction) -> Instruction:
-        wide = self.spread(variance)
-        return self.apply("add", wide, self.number(wide, self.attributes.epsilon))
+        return self.apply("add", variance, self.number(variance, self.attributes.epsilon))
 
     def normalised(
         self, scale: Instruction, offset: Instruction, mean: Instruction, variance: Instruction
     ) -> Instruction:
-        x = self.instruction.operands[0]
+        x, deviation = self.instruction.operands[0], self.deviation(variance)
         centered = self.apply("subtract", x, self.spread(mean))
-        unit = self.apply("divide", centered, self.deviation(variance))
-        scaled = self.apply("multiply", self.spread(scale), unit)
+        if self.strict:
+            unit = self.apply("divide", centered, self.spread(deviation))
+            scaled = self.apply("multiply", self.spread(scale), unit)
+        else:
+            factor = self.apply("divide", scale, deviation)
+            scaled = self.apply("multiply", centered, self.spread(factor))
         return self.apply("add", scaled, self.spread(offset))
 
 
@@ -108,17 +114,16 @@ def _training(write: _Writer) -> Instruction:
 def _grad(write: _Writer) -> Instruction:
     x, scale, mean, variance, grad = write.instruction.operands
     apply, spread = write.apply, write.spread
-    count = write.number(x, write.count)
     deviation = write.deviation(variance)
     centered = apply("subtract", x, spread(mean))
     grad_offset = write.total(grad)
-    grad_scale = write.total(apply("multiply", grad, apply("divide", centered, deviation)))
+    grad_scale = write.total(apply("multiply", grad, apply("divide", centered, spread(deviation))))
     along = spread(write.total(apply("multiply", grad, centered)))
-    along = apply("divide", apply("multiply", along, centered), write.shifted(variance))
-    rest = apply("subtract", apply("multiply", grad, count), spread(grad_offset))
-    rest = apply("subtract", rest, along)
-    factor = apply("divide", apply("divide", spread(scale), deviation), count)
-    grad_x = apply("multiply", factor, rest)
+    along = apply("divide", apply("multiply", along, centered), spread(write.shifted(variance)))
+    rest = apply("multiply", grad, write.number(x, write.count))
+    rest = apply("subtract", apply("subtract", rest, spread(grad_offset)), along)
+    factor = apply("divide", apply("divide", scale, deviation), write.number(scale, write.count))
+    grad_x = apply("multiply", spread(factor), rest)
     return tuple_of(write.instruction, (grad_x, grad_scale, grad_offset))
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from ccodegen.hlo.evaluate import evaluate
+from ccodegen.passes.context import PassContext
 from ccodegen.passes.expand_batch_norm import expand_batch_norm
-from tests.passes.checking import STRICT, leaves_alone, module, same_bits
+from tests.passes.checking import DEFAULT, STRICT, leaves_alone, module, same_bits
 
 VECTORS = "".join(f"v{n} = f32[3] parameter({n})\n" for n in range(1, 5))
 INFERENCE = (
@@ -33,6 +34,25 @@ def test_the_expansion_has_the_bits_of_the_reference(text: str) -> None:
     new = expand_batch_norm(old, STRICT)
     assert not any(i.op.startswith("batch-norm") for i in new.entry.instructions)
     assert same_bits(old, new)
+
+
+@pytest.mark.parametrize("context", [STRICT, DEFAULT], ids=["strict", "default"])
+def test_what_depends_on_vectors_alone_is_computed_of_them(context: PassContext) -> None:
+    new = expand_batch_norm(module(INFERENCE), context)
+    wide = [i.op for i in new.entry.instructions if i.array_shape.rank == 3]
+    assert "sqrt" not in wide
+    assert wide.count("divide") == (1 if context.strict else 0)
+
+
+def test_a_mean_far_from_zero_cancels_in_default_mode_too() -> None:
+    rng = np.random.default_rng(0)
+    x = (1e4 + rng.standard_normal((2, 3, 4))).astype(np.float32)
+    scale, offset, mean, variance = np.float32([[1, 2, 3], [0, 1, 0], [1e4] * 3, [1, 0.5, 2]])
+    results = [
+        evaluate(expand_batch_norm(module(INFERENCE), c), x, scale, offset, mean, variance)
+        for c in (STRICT, DEFAULT)
+    ]
+    np.testing.assert_allclose(*results, rtol=1e-6, atol=1e-7)
 
 
 def test_training_normalises_by_its_own_mean_and_variance() -> None:
