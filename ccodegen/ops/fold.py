@@ -83,11 +83,21 @@ def sequential_ufunc(computation: Computation, inputs: Arrays) -> np.ufunc | Non
 
     None where the computation is more than that, or NumPy's operator may not be ours.
     """
+    types = {from_dtype(array.dtype) for array in inputs}
     ufunc = _SEQUENTIAL_UFUNCS.get(operator_name(computation))
+    return ufunc if len(inputs) == 1 and types == _summed_types(computation) else None
+
+
+def is_sequential(computation: Computation) -> bool:
+    """Whether there is such a ufunc for arrays of the computation's type."""
+    return operator_name(computation) in _SEQUENTIAL_UFUNCS and bool(_summed_types(computation))
+
+
+def _summed_types(computation: Computation) -> set[ElementType]:
+    """The one type of the parameters, if NumPy's arithmetic in it is ours."""
     types = {p.array_shape.element_type for p in computation.parameters}
-    own = from_dtype(inputs[0].dtype)
-    plain = own.kind in (Kind.SIGNED, Kind.UNSIGNED, Kind.FLOAT) and own.bits >= 8
-    return ufunc if plain and len(inputs) == 1 and types == {own} else None
+    plain = all(t.kind in (Kind.SIGNED, Kind.UNSIGNED, Kind.FLOAT) and t.bits >= 8 for t in types)
+    return types if plain and len(types) == 1 else set()
 
 
 def operator_name(computation: Computation) -> str:

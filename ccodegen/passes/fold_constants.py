@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,13 @@ from ccodegen.hlo.evaluate import Evaluator
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops import fold
 from ccodegen.ops.build import constant, is_static, splat
+from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.constants import array_of, uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.effects import is_repeatable
 from ccodegen.support.errors import UnsupportedError
-from ccodegen.support.immutable import immutable
 
 _MOVEMENT = frozenset(
     {
@@ -49,7 +52,9 @@ _NEVER = frozenset(
         "while",
     }
 )
-# The references of other ops take one Python step for each element that they combine.
+_SPREAD = frozenset({"broadcast", "iota"})
+# The references of other ops, sums and products apart, take one Python step for each element that
+# they combine.
 _SLOW_ELEMENTS = 4096
 
 Array = np.ndarray[Any, Any]
@@ -61,7 +66,8 @@ def fold_constants(module: Module, context: PassContext) -> Module:
     An elementwise op of values that are the same everywhere is computed once and broadcast. What
     is small as an expression stays one: a constant may be larger than those it is made from only
     up to `context.folding_limit` bytes, and a sixteenth of that if it comes from iota and
-    broadcast alone. A large constant that has other users too is not folded.
+    broadcast alone. A large constant that has several users is folded where all that is made of it
+    alone, such as normalised weights, takes no more bytes in the end.
     """
     evaluator = Evaluator()
 
@@ -74,11 +80,9 @@ def fold_constants(module: Module, context: PassContext) -> Module:
     return map_computations(module, transform)
 
 
-@immutable
 class _Folder:
-    evaluator: Evaluator
-    limit: int
-    computation: Computation
+    def __init__(self, evaluator: Evaluator, limit: int, computation: Computation) -> None:
+        self._evaluator, self._limit, self._computation = evaluator, limit, computation
 
     def visit(self, instruction: Instruction) -> Instruction:
         if not _may_fold(instruction):
@@ -88,7 +92,8 @@ class _Folder:
             return splat(instruction, value, instruction.array_shape)
         if not self._is_worthwhile(instruction):
             return instruction
-        operands = [self._value(o) for o in instruction.operands]
+        largest = max(self._limit, instruction.array_shape.bytes)
+        operands = [self._value(o, largest) for o in instruction.operands]
         if any(o is None for o in operands):
             return instruction
         value = self._evaluate(instruction, *operands)
@@ -110,25 +115,43 @@ class _Folder:
         sources = [o for o in instruction.operands if o.op == "constant"]
         arrays = [o for o in sources if o.array_shape.rank]
         size = instruction.array_shape.bytes
-        allowed = self.limit if arrays else self.limit // 16
+        allowed = self._limit if arrays else self._limit // 16
         if size > max(allowed, sum(o.array_shape.bytes for o in arrays)):
             return False
-        return size <= self.limit or all(self._is_used_once(o) for o in arrays)
+        return size <= self._limit or all(self._may_go(o) for o in arrays)
 
-    def _is_used_once(self, operand: Instruction) -> bool:
-        return len(self.computation.users.get(operand, ())) <= 1
+    def _may_go(self, operand: Instruction) -> bool:
+        users = self._computation.users.get(operand, ())
+        return len(users) <= 1 or operand in self._shrinking
 
-    def _value(self, operand: Instruction) -> Array | None:
-        """A constant, or an iota or broadcast constant that is not too large to write out."""
+    @cached_property
+    def _shrinking(self) -> set[Instruction]:
+        """The large constants of which all that is made of constants alone takes no more bytes."""
+        sources: dict[Instruction, set[Instruction]] = {}  # of what is made of constants alone
+        taken: Counter[Instruction] = Counter()
+        for instruction in self._computation.instructions:
+            if array_of(instruction) is not None:
+                is_large = instruction.array_shape.bytes > self._limit
+                sources[instruction] = {instruction} if is_large else set()
+            elif (instruction.op in _SPREAD or _may_fold(instruction)) and all(
+                o in sources for o in instruction.operands
+            ):
+                sources[instruction] = set().union(*(sources[o] for o in instruction.operands))
+        for instruction, large in sources.items():
+            users = self._computation.users.get(instruction, ())
+            if instruction is self._computation.root or not all(u in sources for u in users):
+                taken.update(dict.fromkeys(large, instruction.array_shape.bytes))
+        return {constant for constant in taken if taken[constant] <= constant.array_shape.bytes}
+
+    def _value(self, operand: Instruction, largest: int) -> Array | None:
+        """A constant, or an iota or broadcast constant of up to so many bytes."""
         array = array_of(operand)
-        if array is not None:
+        if array is not None or operand.array_shape.bytes > largest:
             return array
-        if operand.op == "broadcast" and operand.array_shape.bytes <= self.limit:
+        if operand.op == "broadcast":
             inner = array_of(operand.operands[0])
             return None if inner is None else self._evaluate(operand, inner)
-        if operand.op == "iota" and operand.array_shape.bytes <= self.limit:
-            return self._evaluate(operand)
-        return None
+        return self._evaluate(operand) if operand.op == "iota" else None
 
     def _evaluate(self, instruction: Instruction, *operands: Any) -> Array | None:
         reference = opdef.get(instruction.op).evaluate
@@ -136,7 +159,7 @@ class _Folder:
             return None
         try:
             with np.errstate(all="ignore"):
-                value = reference(self.evaluator, instruction, *operands)
+                value = reference(self._evaluator, instruction, *operands)
         except UnsupportedError:
             return None
         return np.ascontiguousarray(value).reshape(instruction.array_shape.dimensions)
@@ -152,6 +175,9 @@ def _may_fold(instruction: Instruction) -> bool:
     if not instruction.operands or not is_repeatable(instruction):
         return False
     if instruction.op in _MOVEMENT or opdef.get(instruction.op).elementwise:
+        return True
+    attributes = instruction.attributes
+    if isinstance(attributes, Reduce) and fold.is_sequential(attributes.to_apply):
         return True
     return sum(o.array_shape.size for o in instruction.operands) <= _SLOW_ELEMENTS
 

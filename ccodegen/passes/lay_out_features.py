@@ -5,7 +5,9 @@
                                                               y' = tanh(c'), y = transpose(y')
 
 What is computed from such transposes element by element, by windows, slices or reduces is computed
-before them instead, so that those between the layers meet no reader and vanish.
+before them instead, and so are reshapes that leave batch and features alone, so that those between
+the layers meet no reader and vanish; with them such that the program has itself, around layers that
+want features last.
 """
 
 from __future__ import annotations
@@ -20,11 +22,19 @@ from ccodegen.hlo.attributes import Attributes, DimLabels
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.ops.build import broadcast, constant, is_static, transpose
+from ccodegen.ops.build import broadcast, constant, is_static, reshape, transpose
 from ccodegen.ops.contraction import contraction
 from ccodegen.ops.convolution import Convolution
 from ccodegen.ops.creation import Constant
-from ccodegen.ops.movement import Broadcast, Concatenate, Pad, Reverse, Slice
+from ccodegen.ops.movement import (
+    Broadcast,
+    Concatenate,
+    Pad,
+    Reshape,
+    Reverse,
+    Slice,
+    Transpose,
+)
 from ccodegen.ops.reduce import Reduce
 from ccodegen.ops.reduce_window import ReduceWindow
 from ccodegen.passes.context import PassContext
@@ -92,6 +102,13 @@ class _Sweep:
             return instruction
         if isinstance(attributes, Reduce):
             return self._reduce(instruction, attributes)
+        if isinstance(attributes, Transpose):
+            (operand,) = instruction.operands
+            places = _last(range(operand.array_shape.rank))
+            order = [places.index(d) for d in attributes.dimensions]
+            return transpose(instruction, self._moved[operand], order)
+        if _regroups(instruction):
+            return self._back(self._regrouped(instruction))
         moved = _moved_attributes(instruction)
         if moved is None:
             return instruction
@@ -154,13 +171,23 @@ class _Sweep:
             (operand,) = value.operands
             places = tuple(order.index(d) for d in value.attributes.dimensions)
             return broadcast(value, operand, _last(value.array_shape.dimensions), places)
+        if _regroups(value):
+            return self._regrouped(value)
         return self._transposed(value, order)
+
+    def _regrouped(self, value: Instruction) -> Instruction:
+        (operand,) = value.operands
+        return reshape(value, self._forth(operand), _last(value.array_shape.dimensions))
 
     def _transposed(self, value: Instruction, order: Sequence[int]) -> Instruction:
         if isinstance(value.attributes, Constant):
             return constant(value, value.attributes.literal.array.transpose(order))
-        result = transpose(value, value, order)
-        if result is not value:
+        source = value
+        if isinstance(value.attributes, Transpose):
+            (source,) = value.operands
+            order = [value.attributes.dimensions[d] for d in order]
+        result = transpose(value, source, order)
+        if result is not source:
             self._transposes.add(result)
         return result
 
@@ -185,6 +212,15 @@ def _features_last(spatial: int) -> DimLabels:
     inner, last = tuple(range(1, spatial + 1)), spatial + 1
     kernel = tuple(range(spatial))
     return DimLabels(0, last, inner, spatial, last, kernel, 0, last, inner)
+
+
+def _regroups(instruction: Instruction) -> bool:
+    """Whether it is a reshape that leaves batch and features alone."""
+    if not isinstance(instruction.attributes, Reshape):
+        return False
+    (operand,) = instruction.operands
+    before, after = operand.array_shape.dimensions, instruction.array_shape.dimensions
+    return min(len(before), len(after)) >= 2 and before[:2] == after[:2]
 
 
 def _moved_shape(shape: ArrayShape) -> ArrayShape:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ccodegen.passes.fold_constants import fold_constants
-from tests.passes.checking import STRICT, canonical, leaves_alone, module, rewrites
+from tests.passes.checking import STRICT, canonical, leaves_alone, module, rewrites, same_bits
 
 
 def test_constants_are_computed() -> None:
@@ -74,3 +74,25 @@ def test_a_large_constant_with_other_users_is_not_copied() -> None:
     leaves_alone(text, fold_constants, replace(STRICT, folding_limit=8))
     folded = fold_constants(module(text), STRICT)
     assert "transpose" not in canonical(folded)
+
+
+_SUM = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
+_CENTERED = (
+    "w = f32[2,3] constant({{1, 2, 3}, {4, 5, 9}})\n zero = f32[] constant(0)\n"
+    "sums = f32[2] reduce(w, zero), dimensions={1}, to_apply=add\n three = f32[] constant(3)\n"
+    "threes = f32[2] broadcast(three), dimensions={}\n means = f32[2] divide(sums, threes)\n"
+    "wide = f32[2,3] broadcast(means), dimensions={0}\n centered = f32[2,3] subtract(w, wide)\n"
+)
+
+
+def test_large_weights_are_normalised_where_nothing_else_reads_them() -> None:
+    small = replace(STRICT, folding_limit=8)
+    old = module(f"{_SUM}ENTRY e {{ {_CENTERED} ROOT r = f32[2,3] multiply(centered, centered) }}")
+    new = old
+    for _ in range(3):  # as the pipeline repeats it
+        new = fold_constants(new, small)
+    assert new.entry.root.op == "constant"
+    assert same_bits(old, new)
+    two = "ROOT r = (f32[2,3], f32[2,3]) tuple(w, centered)"
+    kept = fold_constants(module(f"{_SUM}ENTRY e {{ {_CENTERED} {two} }}"), small)
+    assert "subtract" in canonical(kept)

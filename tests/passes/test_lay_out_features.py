@@ -70,7 +70,25 @@ TAILS = {
         "ROOT r = f32[160,7,5] reduce(c, z), dimensions={0}, to_apply=add",
         2,
     ),
-    "a reshape": ("ROOT r = f32[2,5600] reshape(c)", 2),
+    "a reshape of features too": ("ROOT r = f32[2,5600] reshape(c)", 2),
+    "tokens": (
+        """t = f32[2,160,35] reshape(c)
+        ROOT r = f32[2,35,160] transpose(t), dimensions={0,2,1}""",
+        1,
+    ),
+    "another order": ("ROOT r = f32[5,2,7,160] transpose(c), dimensions={3,0,2,1}", 2),
+    "layers of tokens": (
+        """t = f32[2,160,35] reshape(c)
+        u = f32[2,35,160] transpose(t), dimensions={0,2,1}
+        n = f32[2,35,160] negate(u)
+        v = f32[2,160,35] transpose(n), dimensions={0,2,1}
+        w = f32[2,160,7,5] reshape(v)
+        k2 = f32[160,1,2,2] parameter(2)
+        d = f32[2,160,3,2] convolution(w, k2), window={size=2x2 stride=2x2},
+            dim_labels=bf01_oi01->bf01, feature_group_count=160
+        ROOT r = f32[2,160,6,1] reshape(d)""",
+        3,  # of the input, of few weights and of the result
+    ),
 }
 
 
