@@ -44,13 +44,15 @@ class Rows:
 @dataclass(eq=False)
 class Group:
     """One kernel to be. `roots`: what it stores. `straight`: members that an output element reads
-    at its own index alone. `places`: the indices at which members are read, one number each.
+    at its own index alone; `depths`: of the others, how many of them read each other on the way
+    from what the kernel stores. `places`: the indices at which members are read, one number each.
     `hero`: a contraction or an op that writes in a way of its own; `before`: members that it
     reads."""
 
     roots: list[Instruction]
     members: dict[Instruction, None] = field(default_factory=dict)
     straight: set[Instruction] = field(default_factory=set)
+    depths: dict[Instruction, int] = field(default_factory=dict)
     places: dict[Instruction, frozenset[int]] = field(default_factory=dict)
     before: set[Instruction] = field(default_factory=set)
     hero: Instruction | None = None

@@ -47,8 +47,8 @@ from ccodegen.support.decisions import decided
 # Readers that take each part of a concatenate in a range of their own indices.
 _BY_RANGES = MOVEMENT | {"concatenate", "pad", "reduce"}
 _MOST_MEMBERS = 400
-# Members that are not straight are evaluated by recursion.
-_MOST_INDIRECT = 64
+# Members that are not straight are evaluated by recursion, of so many levels.
+_DEEPEST = 64
 _MOST_INPUTS = 24
 _SMALL_CONCATENATE = 1024
 _MOST_CONCATENATED = 8
@@ -128,6 +128,8 @@ class _Decider:
         self._groups_with.setdefault(instruction, []).append(group)
         if self._is_straight(instruction, group):
             group.straight.add(instruction)
+        else:
+            group.depths[instruction] = self._depth(instruction, group)
         if any(u is group.hero or u in group.before for u in self._users[instruction]):
             group.before.add(instruction)
         if instruction.op in CONTRACTIONS:
@@ -140,6 +142,9 @@ class _Decider:
             return False
         readers = [u for u in self._users[instruction] if u in group.members]
         return all(u in group.straight and opdef.is_elementwise(u) for u in readers)
+
+    def _depth(self, instruction: Instruction, group: Group) -> int:
+        return 1 + max(group.depths.get(u, 0) for u in self._users[instruction])
 
     def _places(self, instruction: Instruction, group: Group) -> frozenset[int]:
         """The indices at which the group would read the instruction: those of its elementwise
@@ -158,9 +163,8 @@ class _Decider:
     def _obstacle(self, instruction: Instruction, group: Group) -> str:
         """Why the group's plan cannot compute the instruction too, at no undue cost; nothing where
         it can."""
-        indirect = len(group.members) - len(group.straight)
-        is_full = len(group.members) >= _MOST_MEMBERS or indirect >= _MOST_INDIRECT
-        if is_full and not is_free(instruction):
+        is_deep = self._depth(instruction, group) > _DEEPEST
+        if (len(group.members) >= _MOST_MEMBERS or is_deep) and not is_free(instruction):
             return "the reader's kernel has too many members"
         most = _MOST_PLACES * (2 if instruction.op in _BY_RANGES else 1)
         if len(self._places(instruction, group)) > most:
