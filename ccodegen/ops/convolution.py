@@ -48,6 +48,13 @@ class Convolution(Attributes):
     convolution_kind: str = attr(AttrKind.ENUM, "")
 
 
+def is_depthwise(instruction: Instruction) -> bool:
+    """Whether each result of a convolution is made of one of several features."""
+    attributes = attributes_of(instruction, Convolution)
+    kernel = instruction.operands[1].array_shape.dimensions
+    return attributes.feature_group_count > 1 == kernel[attributes.dim_labels.kernel_input_feature]
+
+
 @immutable
 class ConvolutionSizes:
     """A convolution's operands and result, by the roles of their dimensions."""

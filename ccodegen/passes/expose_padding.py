@@ -10,12 +10,14 @@ from ccodegen.hlo.attributes import PaddingDimension, Window
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops.build import constant, derived
-from ccodegen.ops.convolution import Convolution
+from ccodegen.ops.convolution import Convolution, is_depthwise
 from ccodegen.ops.movement import Pad
 from ccodegen.passes.context import PassContext
 
 _NO_EDGE = PaddingDimension(0, 0)
 _MOST_GROWTH = 3
+# Of one feature there is no matrix product, whose packing may ask instead.
+_MOST_GROWTH_OF_DEPTHWISE = 16
 
 
 def expose_padding(module: Module, context: PassContext) -> Module:
@@ -45,7 +47,8 @@ def _exposed(instruction: Instruction) -> Instruction:
     edges = tuple(padding.get(d, _NO_EDGE) for d in range(operand.array_shape.rank))
     sizes = zip(operand.array_shape.dimensions, edges, strict=True)
     shape = operand.array_shape.with_dimensions(tuple(n + e.low + e.high for n, e in sizes))
-    if not padding or shape.size > _MOST_GROWTH * operand.array_shape.size:
+    most = _MOST_GROWTH_OF_DEPTHWISE if is_depthwise(instruction) else _MOST_GROWTH
+    if not padding or shape.size > most * operand.array_shape.size:
         return instruction
     zero = constant(instruction, np.zeros((), shape.element_type.dtype))
     padded = derived(instruction, "pad", shape, (operand, zero), Pad(edges))

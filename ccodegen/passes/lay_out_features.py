@@ -24,7 +24,7 @@ from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.build import broadcast, constant, is_static, reshape, transpose
 from ccodegen.ops.contraction import contraction
-from ccodegen.ops.convolution import Convolution
+from ccodegen.ops.convolution import Convolution, is_depthwise
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.movement import (
     Broadcast,
@@ -45,6 +45,7 @@ _Item = TypeVar("_Item")
 # In floating-point operations of a matrix product, by measurement.
 _PRICE_OF_ELEMENT = 20  # transposed, beyond what packing takes where features are not last
 _GAIN = 0.2  # of the operations of a convolution, more where it can be done by Winograd's algorithm
+_GAIN_OF_DEPTHWISE = 20  # vectors run along features, else there are none
 
 
 def lay_out_features(module: Module, context: PassContext) -> Module:
@@ -119,7 +120,8 @@ class _Sweep:
         if not _has_features_behind_batch(labels):
             return instruction
         shape = contraction(instruction)
-        self.gain += _GAIN * 2 * math.prod(shape.sizes) * math.prod(shape.batch)
+        gain = _GAIN_OF_DEPTHWISE if is_depthwise(instruction) else _GAIN
+        self.gain += gain * 2 * math.prod(shape.sizes) * math.prod(shape.batch)
         lhs, rhs = instruction.operands
         moved = _features_last(len(labels.kernel_spatial))
         if isinstance(rhs.attributes, Constant) or attributes.feature_group_count > 1:

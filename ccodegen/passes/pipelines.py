@@ -27,6 +27,7 @@ from ccodegen.passes.normalise_layouts import normalise_layouts
 from ccodegen.passes.pad_dynamic import pad_dynamic
 from ccodegen.passes.reduce_in_f32 import reduce_in_f32
 from ccodegen.passes.reduce_parts import reduce_parts
+from ccodegen.passes.repeat_features import repeat_features
 from ccodegen.passes.settle_call_layouts import settle_call_layouts
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.settle_types import settle_types
@@ -117,6 +118,8 @@ COMPILATION: Pipeline = (
     fold_constants,
     # Pads by itself, and makes products whose weights are laid out.
     use_winograd,
+    # What it repeats becomes part of the padded copy.
+    repeat_features,
     expose_padding,
     split_windows,
     # Before fusion, which both change; several reduces may make one column.

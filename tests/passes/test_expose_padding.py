@@ -53,6 +53,21 @@ def test_what_stays(result: str, window: str) -> None:
     leaves_alone(OPERANDS + convolution, expose_padding, PC)
 
 
+def test_a_larger_copy_of_a_depthwise_convolution() -> None:
+    """Such as 7 × 7 over the last, small images of a network."""
+    operands = "x = f32[1,7,7,4] parameter(0)\n k = f32[7,7,1,4] parameter(1)\n"
+    rewrites(
+        operands + "ROOT c = f32[1,7,7,4] convolution(x, k),"
+        f" window={{size=7x7 pad=3_3x3_3}}, {LABELS}, feature_group_count=4",
+        operands + "z = f32[] constant(0)\n"
+        "p = f32[1,13,13,4] pad(x, z), padding=0_0x3_3x3_3x0_0\n"
+        "ROOT c = f32[1,7,7,4] convolution(p, k),"
+        f" window={{size=7x7}}, {LABELS}, feature_group_count=4",
+        expose_padding,
+        PC,
+    )
+
+
 def test_not_without_vectors() -> None:
     convolution = (
         f"ROOT c = f32[1,6,4,4] convolution(x, k), window={{size=3x2 pad=1_1x0_0}}, {LABELS}"

@@ -115,6 +115,16 @@ def test_the_numbers_stay(name: str) -> None:
     np.testing.assert_allclose(ccodegen.compile(old)(*given), expected, atol=4e-6 * scale)
 
 
+def test_depthwise_convolutions_pay_for_transposes_sooner() -> None:
+    text = """x = f32[1,32,9,9] parameter(0)
+        k = f32[32,{0},5,5] parameter(1)
+        ROOT c = f32[1,32,5,5] convolution(x, k), window={{size=5x5}}, dim_labels=bf01_oi01->bf01,
+            feature_group_count={1}"""
+    old = module(text.format(1, 32))
+    assert lay_out_features(old, CONTEXT) is not old
+    leaves_alone(text.format(2, 16), lay_out_features, CONTEXT)
+
+
 @pytest.mark.parametrize(
     ("features", "spatial", "kernel", "window", "labels"),
     [
