@@ -15,11 +15,12 @@ from ccodegen.passes.rules import (
     scatter,
     slice,
     squeeze,
+    window,
 )
 
 _RULES = merged(
     module.RULES
-    for module in (degenerate, reshape, broadcast, slice, assembly, place, scatter, squeeze)
+    for module in (degenerate, reshape, broadcast, slice, assembly, place, scatter, squeeze, window)
 )
 
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from ccodegen.passes.context import PassContext
 from ccodegen.passes.simplify_movement import simplify_movement
 from tests.passes.checking import DEFAULT, STRICT, leaves_alone, rewrites
 
@@ -252,3 +253,46 @@ def test_scatter_that_adds_to_one_window_is_an_update() -> None:
 
 def test_scatter_out_of_bounds_drops_its_window() -> None:
     leaves_alone(scattered("{3,2}", "set"), simplify_movement)
+
+
+IMAGE = "x = f32[1,5,1] parameter(0)\n"
+LINE = "k = f32[4,1,1] constant({{{1}}, {{2}}, {{3}}, {{4}}})\n"
+
+
+@pytest.mark.parametrize(
+    ("result", "window", "part", "rest"),
+    [
+        # At 0, 9, 18 and 27 behind the place less 9: the second alone comes to elements.
+        (5, "size=4 pad=9_18 rhs_dilate=9", "1:2", "size=1"),
+        (5, "size=4 pad=9_18 rhs_dilate=9 rhs_reversal=1", "2:3", "size=1 rhs_reversal=1"),
+        (5, "size=4 pad=7_-4", "3:4", "size=1 pad=4_-4"),
+        (3, "size=4 pad=0_6 stride=3", "0:4", ""),
+        (10, "size=4 pad=0_4 lhs_dilate=2", "0:4", ""),
+        (15, "size=4 pad=2_7 lhs_dilate=2 rhs_dilate=1", "0:4", ""),
+        (2, "size=4 pad=-3_6 rhs_dilate=2", "0:1", "size=1 pad=-3_0"),
+    ],
+)
+@pytest.mark.parametrize("context", [STRICT, DEFAULT], ids=["strict", "default"])
+def test_parts_of_a_window_that_only_read_padding(
+    result: int, window: str, part: str, rest: str, context: PassContext
+) -> None:
+    labels = "dim_labels=b0f_0io->b0f"
+    convolution = "ROOT c = f32[1,{0},1] convolution(x, {1}), window={{{2}}}, " + labels
+    before = IMAGE + LINE + convolution.format(result, "k", window)
+    if not rest:
+        leaves_alone(before, simplify_movement, context)
+        return
+    begin, end = map(int, part.split(":"))
+    kernel = f"s = f32[{end - begin},1,1] slice(k), slice={{[{part}], [0:1], [0:1]}}\n"
+    after = IMAGE + LINE + kernel + convolution.format(result, "s", rest)
+    rewrites(before, after, simplify_movement, context)
+
+
+@pytest.mark.parametrize("kernel", ["k = f32[4,1,1] parameter(1)\n", LINE.replace("4", "inf")])
+def test_windows_whose_zeros_may_make_nan_are_left_alone(kernel: str) -> None:
+    kernel = kernel.replace("f32[inf", "f32[4")
+    convolution = (
+        "ROOT c = f32[1,5,1] convolution(x, k), window={size=4 pad=9_18 rhs_dilate=9},"
+        " dim_labels=b0f_0io->b0f"
+    )
+    leaves_alone(IMAGE + kernel + convolution, simplify_movement)
