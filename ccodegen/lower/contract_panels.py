@@ -100,14 +100,23 @@ class Packer:
             at = plus(times(i, row_step), times(depth, depth_step))
             self._builder.store(buffer, (plus(offset, at),), value)
 
+        def row(i: Expr) -> Index:
+            return self.row(plus(times(number, height), i))
+
         zero = const(self._tile.left, 0)
-        with self._builder.loop(inside, "i") as i:
-            row = self.row(plus(times(number, height), i))
-            row = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row)
-            with self._depth_loops(depth_step) as depth:
-                store(i, linearize(depth, shape.depth), self._product.lhs(batch, row, depth))
-            with self._builder.loop(self.depth - self._k, "rest", LoopKind.VECTOR) as rest:
-                store(i, plus(rest, index(self._k)), zero)
+        if by_rows:
+            with self._builder.loop(inside, "i") as i:
+                at = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row(i))
+                with self._depth_loops(LoopKind.VECTOR) as depth:
+                    store(i, linearize(depth, shape.depth), self._product.lhs(batch, at, depth))
+                with self._builder.loop(self.depth - self._k, "rest", LoopKind.VECTOR) as rest:
+                    store(i, plus(rest, index(self._k)), zero)
+        else:
+            with (
+                self._depth_loops(LoopKind.SERIAL) as depth,
+                self._builder.loop(inside, "i", LoopKind.VECTOR) as i,
+            ):
+                store(i, linearize(depth, shape.depth), self._product.lhs(batch, row(i), depth))
         kind = LoopKind.VECTOR if depth_step == 1 else LoopKind.SERIAL
         with self._missing(inside, height) as i, self._builder.loop(self.depth, "k", kind) as k:
             store(i, k, zero)
@@ -346,10 +355,9 @@ class Packer:
             yield minus(index(size - 1), rest)
 
     @contextmanager
-    def _depth_loops(self, step: int) -> Iterator[Index]:
-        """Loops over the depth, whose elements are `step` apart in the panel."""
+    def _depth_loops(self, kind: LoopKind) -> Iterator[Index]:
+        """Loops over the depth, the last one of that kind."""
         *outer, last = self._product.shape.depth or (1,)
-        kind = LoopKind.VECTOR if step == 1 else LoopKind.SERIAL
         with self._builder.loops(outer, "k") as before, self._builder.loop(last, "k", kind) as k:
             yield (*before, k)[: len(self._product.shape.depth)]
 
@@ -358,7 +366,9 @@ class Packer:
         builder = self._builder
         zeros = tuple(index(0) for _ in self._product.shape.depth)
         with builder.block(), builder.loop(self._m, "i") as i:
-            return stride_along(self._product.lhs(batch, self.row(i), zeros), i) == 1
+            value = self._product.lhs(batch, self.row(i), zeros)
+            _, steps = steps_along(builder, value, (i,), batch) or (None, ())
+            return 1 in (stride_along(value, i), *steps)
 
     def _collides(self, step: int) -> bool:
         """Whether rows that far apart share few places in a first-level cache."""

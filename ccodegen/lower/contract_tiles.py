@@ -29,6 +29,7 @@ from ccodegen.ops.register_tile import RegisterTile, evenly
 _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
 _NEAR_REGISTERS = 1 << 20  # likewise, of processors with matrix registers
+_FAR = 2048  # bytes between lines of which a cache's prefetching makes no run
 PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
 _OFTEN = 8  # tiles beside each other
 _ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
@@ -100,7 +101,7 @@ class _Tiles:
         """The nest of one batch."""
         packer, rows, columns = self._packer, self._rows, self._columns
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
-        if left and self._left_is_far_and_used_often:
+        if left and self._is_far_and_used_often(left(_ZERO)):
             left = None
         if left is None and self._packs_left_at_a_time:
             right = right or self._all(packer.rights, batch, columns)
@@ -132,12 +133,16 @@ class _Tiles:
     def _right_bytes(self) -> int:
         return self._tile.columns * self._packer.depth * self._tile.right.bytes
 
-    @property
-    def _left_is_far_and_used_often(self) -> bool:
+    def _is_far_and_used_often(self, left: Panel) -> bool:
         """Whether to pack the left matrix pays although it lies in steps: the first cache does not
-        keep a panel of it, and narrow tiles read it so often that it does not come in time."""
+        keep a panel of it, and narrow tiles read it so often that it does not come in time; or the
+        panel's lines lie far apart, so that they share places of caches, or each asks for another
+        page."""
+        step, is_used_often = left.column_step * self._tile.left.bytes, self._columns >= _OFTEN
+        if left.row_step == 1 and step >= _FAR:
+            return is_used_often or (step % PAGE == 0 and self._columns > 1)
         near = self._product.work.job.target.machine.cache_bytes // 2
-        return self._packer.is_narrow and self._left_bytes > near and self._columns >= _OFTEN
+        return self._packer.is_narrow and self._left_bytes > near and is_used_often
 
     @property
     def _packs_left_at_a_time(self) -> bool:
