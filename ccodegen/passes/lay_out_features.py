@@ -26,6 +26,7 @@ from ccodegen.ops.build import broadcast, constant, is_static, reshape, transpos
 from ccodegen.ops.contraction import contraction
 from ccodegen.ops.convolution import Convolution, is_depthwise
 from ccodegen.ops.creation import Constant
+from ccodegen.ops.gather import Gather
 from ccodegen.ops.movement import (
     Broadcast,
     Concatenate,
@@ -103,6 +104,8 @@ class _Sweep:
             return instruction
         if isinstance(attributes, Reduce):
             return self._reduce(instruction, attributes)
+        if isinstance(attributes, Gather):
+            return self._gather(instruction, attributes)
         if isinstance(attributes, Transpose):
             (operand,) = instruction.operands
             places = _last(range(operand.array_shape.rank))
@@ -153,6 +156,31 @@ class _Sweep:
         reduced = replace(attributes, dimensions=dimensions)
         value, initial = instruction.operands
         return replace(instruction, operands=(self._forth(value), initial), attributes=reduced)
+
+    def _gather(self, instruction: Instruction, attributes: Gather) -> Instruction:
+        """One that takes all features as they are, such as an image's for a larger one."""
+        operand, indices = instruction.operands
+        pairs = zip(attributes.offset_dims, attributes.offset_operand_dims(), strict=True)
+        if operand not in self._computed or (1, 1) not in pairs:
+            return instruction
+        places = _last(range(operand.array_shape.rank))
+        results = _last(range(instruction.array_shape.rank))
+
+        def moved(dimensions: Sequence[int]) -> tuple[int, ...]:
+            return tuple(map(places.index, dimensions))
+
+        gather = replace(
+            attributes,
+            offset_dims=tuple(sorted(map(results.index, attributes.offset_dims))),
+            collapsed_slice_dims=moved(attributes.collapsed_slice_dims),
+            start_index_map=moved(attributes.start_index_map),
+            slice_sizes=_last(attributes.slice_sizes),
+            operand_batching_dims=moved(attributes.operand_batching_dims),
+        )
+        shape, operands = _moved_shape(instruction.array_shape), (self._forth(operand), indices)
+        return self._back(
+            replace(instruction, shape=shape, operands=operands, attributes=gather)
+        )
 
     def _with_moved_operands(
         self, instruction: Instruction, attributes: Attributes

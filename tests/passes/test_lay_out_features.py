@@ -77,6 +77,23 @@ TAILS = {
         1,
     ),
     "another order": ("ROOT r = f32[5,2,7,160] transpose(c), dimensions={3,0,2,1}", 2),
+    "gathers in the image": (
+        """i = s32[3,4,2] iota(), iota_dimension=0
+        g = f32[2,160,3,4] gather(c, i), offset_dims={0,1}, collapsed_slice_dims={2,3},
+            start_index_map={3,2}, index_vector_dim=2, slice_sizes={2,160,1,1}
+        n = f32[2,160,3,4] negate(g)
+        j = s32[6,1] iota(), iota_dimension=0
+        h = f32[2,160,6,4] gather(n, j), offset_dims={0,1,3}, collapsed_slice_dims={2},
+            start_index_map={2}, index_vector_dim=1, slice_sizes={2,160,1,4}
+        ROOT r = f32[2,160] reduce(h, z), dimensions={2,3}, to_apply=max""",
+        1,
+    ),
+    "a gather of features": (
+        """j = s32[6,1] iota(), iota_dimension=0
+        ROOT r = f32[2,6,3,5] gather(c, j), offset_dims={0,2,3}, collapsed_slice_dims={1},
+            start_index_map={1}, index_vector_dim=1, slice_sizes={2,1,3,5}""",
+        2,
+    ),
     "layers of tokens": (
         """t = f32[2,160,35] reshape(c)
         u = f32[2,35,160] transpose(t), dimensions={0,2,1}
