@@ -13,7 +13,7 @@ want features last.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ from ccodegen.hlo.attributes import Attributes, DimLabels
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.ops.build import broadcast, constant, is_static, reshape, transpose
+from ccodegen.ops.build import broadcast, constant, is_static, transpose
 from ccodegen.ops.contraction import contraction
 from ccodegen.ops.convolution import Convolution, is_depthwise
 from ccodegen.ops.creation import Constant
@@ -39,10 +39,12 @@ from ccodegen.ops.movement import (
 from ccodegen.ops.reduce import Reduce
 from ccodegen.ops.reduce_window import ReduceWindow
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.fusion_reads import is_free
 from ccodegen.support.decisions import decided
 
 _Item = TypeVar("_Item")
 
+_DEEPEST = 32  # what is computed, made of other operands
 # In floating-point operations of a matrix product, by measurement.
 _PRICE_OF_ELEMENT = 20  # transposed, beyond what packing takes where features are not last
 _GAIN = 0.2  # of the operations of a convolution, more where it can be done by Winograd's algorithm
@@ -64,7 +66,7 @@ def _laid_out(
     computation: Computation, callees: dict[Computation, Computation]
 ) -> Computation:
     computation = rewrite_computation(computation, lambda i: i, callees)
-    sweep = _Sweep()
+    sweep = _Sweep(computation)
     moved = rewrite_computation(computation, sweep.visit)
     if not sweep.gain:
         return computation
@@ -81,10 +83,13 @@ def _last(items: Sequence[_Item]) -> tuple[_Item, ...]:
 
 
 class _Sweep:
-    """`_moved`: of an array with features behind the batch, the one with features last."""
+    """`_moved`: of an array with features behind the batch, the one with features last. `_fixed`:
+    those that are transposed for it, or made of such."""
 
-    def __init__(self) -> None:
+    def __init__(self, computation: Computation) -> None:
         self.gain = 0.0
+        self._users = computation.users
+        self._fixed: set[Instruction] = set()
         self._moved: dict[Instruction, Instruction] = {}
         self._transposes: set[Instruction] = set()
         self._computed: set[Instruction] = set()  # those of which the moved one is not made
@@ -95,28 +100,22 @@ class _Sweep:
         return sum(_PRICE_OF_ELEMENT * t.array_shape.size for t in there)
 
     def visit(self, instruction: Instruction) -> Instruction:
-        if instruction.control_predecessors or not is_static(instruction):
+        if not _may_move(instruction):
             return instruction
         attributes = instruction.attributes
         if isinstance(attributes, Convolution):
             return self._convolution(instruction, attributes)
-        if not self._computed.intersection(instruction.operands):
+        if not self._computed.intersection(_images(instruction)):
             return instruction
         if isinstance(attributes, Reduce):
             return self._reduce(instruction, attributes)
-        if isinstance(attributes, Gather):
-            return self._gather(instruction, attributes)
         if isinstance(attributes, Transpose):
             (operand,) = instruction.operands
             places = _last(range(operand.array_shape.rank))
             order = [places.index(d) for d in attributes.dimensions]
             return transpose(instruction, self._moved[operand], order)
-        if _regroups(instruction):
-            return self._back(self._regrouped(instruction))
-        moved = _moved_attributes(instruction)
-        if moved is None:
-            return instruction
-        return self._back(self._with_moved_operands(instruction, moved))
+        moved = _alike(instruction, self._forth)
+        return instruction if moved is None else self._back(moved)
 
     def _convolution(self, instruction: Instruction, attributes: Convolution) -> Instruction:
         labels = attributes.dim_labels
@@ -157,38 +156,6 @@ class _Sweep:
         value, initial = instruction.operands
         return replace(instruction, operands=(self._forth(value), initial), attributes=reduced)
 
-    def _gather(self, instruction: Instruction, attributes: Gather) -> Instruction:
-        """One that takes all features as they are, such as an image's for a larger one."""
-        operand, indices = instruction.operands
-        pairs = zip(attributes.offset_dims, attributes.offset_operand_dims(), strict=True)
-        if operand not in self._computed or (1, 1) not in pairs:
-            return instruction
-        places = _last(range(operand.array_shape.rank))
-        results = _last(range(instruction.array_shape.rank))
-
-        def moved(dimensions: Sequence[int]) -> tuple[int, ...]:
-            return tuple(map(places.index, dimensions))
-
-        gather = replace(
-            attributes,
-            offset_dims=tuple(sorted(map(results.index, attributes.offset_dims))),
-            collapsed_slice_dims=moved(attributes.collapsed_slice_dims),
-            start_index_map=moved(attributes.start_index_map),
-            slice_sizes=_last(attributes.slice_sizes),
-            operand_batching_dims=moved(attributes.operand_batching_dims),
-        )
-        shape, operands = _moved_shape(instruction.array_shape), (self._forth(operand), indices)
-        return self._back(
-            replace(instruction, shape=shape, operands=operands, attributes=gather)
-        )
-
-    def _with_moved_operands(
-        self, instruction: Instruction, attributes: Attributes
-    ) -> Instruction:
-        operands = (self._forth(o) if o.array_shape.rank else o for o in instruction.operands)
-        shape = _moved_shape(instruction.array_shape)
-        return replace(instruction, shape=shape, operands=tuple(operands), attributes=attributes)
-
     def _forth(self, value: Instruction) -> Instruction:
         """The value with features last."""
         if value not in self._moved:
@@ -196,18 +163,38 @@ class _Sweep:
         return self._moved[value]
 
     def _made(self, value: Instruction) -> Instruction:
-        order = _last(range(value.array_shape.rank))
-        if isinstance(value.attributes, Broadcast):
-            (operand,) = value.operands
-            places = tuple(order.index(d) for d in value.attributes.dimensions)
-            return broadcast(value, operand, _last(value.array_shape.dimensions), places)
-        if _regroups(value):
-            return self._regrouped(value)
-        return self._transposed(value, order)
+        is_computed_twice = len(self._users.get(value, ())) > 1 and not is_free(value)
+        made = None if is_computed_twice else self._free(value, 0)
+        if made is None and _regroups(value):
+            made = _alike(value, self._forth)
+        return made or self._transposed(value, _last(range(value.array_shape.rank)))
 
-    def _regrouped(self, value: Instruction) -> Instruction:
-        (operand,) = value.operands
-        return reshape(value, self._forth(operand), _last(value.array_shape.dimensions))
+    def _free(self, value: Instruction, depth: int) -> Instruction | None:
+        """The value with features last, where that takes no more transposes."""
+        if value in self._moved:
+            return self._moved[value]
+        if value in self._fixed or depth > _DEEPEST or not _may_move(value):
+            return None
+        made = self._free_of(value, depth)
+        if made is None:
+            self._fixed.add(value)
+        else:
+            self._moved[value] = made
+        return made
+
+    def _free_of(self, value: Instruction, depth: int) -> Instruction | None:
+        order = _last(range(value.array_shape.rank))
+        match value.attributes:
+            case Broadcast(dimensions):
+                places = tuple(map(order.index, dimensions))
+                sizes = _last(value.array_shape.dimensions)
+                return broadcast(value, value.operands[0], sizes, places)
+            case Constant():
+                return self._transposed(value, order)
+            case Transpose(dimensions):
+                is_there = dimensions == tuple(map(order.index, range(len(order))))
+                return value.operands[0] if is_there else None
+        return _alike(value, lambda operand: self._free(operand, depth + 1))
 
     def _transposed(self, value: Instruction, order: Sequence[int]) -> Instruction:
         if isinstance(value.attributes, Constant):
@@ -257,15 +244,46 @@ def _moved_shape(shape: ArrayShape) -> ArrayShape:
     return shape.with_dimensions(_last(shape.dimensions))
 
 
+def _may_move(instruction: Instruction) -> bool:
+    return not instruction.control_predecessors and is_static(instruction)
+
+
+def _images(instruction: Instruction) -> tuple[Instruction, ...]:
+    """The operands that have features where the result has them."""
+    is_gather = isinstance(instruction.attributes, Gather)
+    return instruction.operands[:1] if is_gather else instruction.operands
+
+
+def _alike(
+    instruction: Instruction, forth: Callable[[Instruction], Instruction | None]
+) -> Instruction | None:
+    """The instruction's result with features last, made of the operands that `forth` gives; None
+    where that is not so simple."""
+    attributes = _moved_attributes(instruction)
+    if attributes is None:
+        return None
+    images = _images(instruction)
+    moved = [forth(image) if image.array_shape.rank else image for image in images]
+    found = [image for image in moved if image is not None]
+    if len(found) < len(images):
+        return None
+    operands = (*found, *instruction.operands[len(images) :])
+    shape = _moved_shape(instruction.array_shape)
+    return replace(instruction, shape=shape, operands=operands, attributes=attributes)
+
+
 def _moved_attributes(instruction: Instruction) -> Attributes | None:
     """Those of the same op over arrays with features last; None where that is not so simple."""
     if not isinstance(instruction.shape, ArrayShape):
         return None
-    rank = instruction.array_shape.rank
+    attributes, rank = instruction.attributes, instruction.array_shape.rank
+    if isinstance(attributes, Gather):
+        return _moved_gather(attributes, instruction.operands[0].array_shape.rank, rank)
+    if _regroups(instruction):
+        return attributes
     shapes = [o.shape for o in instruction.operands]
     if not all(isinstance(s, ArrayShape) and s.rank in (0, rank) for s in shapes):
         return None
-    attributes = instruction.attributes
     places = _last(range(rank))
     match attributes:
         case Pad(padding):
@@ -278,3 +296,23 @@ def _moved_attributes(instruction: Instruction) -> Attributes | None:
             window = replace(window, dimensions=_last(window.dimensions))
             return replace(attributes, window=window)
     return attributes if opdef.get(instruction.op).elementwise else None
+
+
+def _moved_gather(gather: Gather, operand_rank: int, rank: int) -> Gather | None:
+    """One that takes all features as they are, such as an image's for a larger one."""
+    pairs = zip(gather.offset_dims, gather.offset_operand_dims(), strict=True)
+    if (1, 1) not in pairs:
+        return None
+    places, results = _last(range(operand_rank)), _last(range(rank))
+
+    def moved(dimensions: Sequence[int]) -> tuple[int, ...]:
+        return tuple(map(places.index, dimensions))
+
+    return replace(
+        gather,
+        offset_dims=tuple(sorted(map(results.index, gather.offset_dims))),
+        collapsed_slice_dims=moved(gather.collapsed_slice_dims),
+        start_index_map=moved(gather.start_index_map),
+        slice_sizes=_last(gather.slice_sizes),
+        operand_batching_dims=moved(gather.operand_batching_dims),
+    )

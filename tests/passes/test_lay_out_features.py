@@ -118,6 +118,10 @@ def arguments(of: Module) -> list[np.ndarray]:
     return [RANDOM.standard_normal(shape, np.float32) for shape in shapes]
 
 
+def leaves_of(result: np.ndarray | tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
 @pytest.mark.parametrize("name", TAILS)
 def test_the_numbers_stay(name: str) -> None:
     tail, transposes = TAILS[name]
@@ -162,6 +166,36 @@ def test_other_ranks(features: int, spatial: str, kernel: str, window: str, labe
     given = arguments(old)
     expected = evaluate(old, *given)
     np.testing.assert_allclose(evaluate(new, *given), expected, atol=2e-6 * expected.max())
+
+
+IMAGE_OF_TOKENS = """
+  x = f32[2,35,160] parameter(0)
+  k = f32[160,320,3,3] parameter(1)
+  t = f32[2,160,35] transpose(x), dimensions={0,2,1}
+  r = f32[2,160,7,5] reshape(t)
+  n = f32[2,160,7,5] exponential(r)
+  i = s32[7,5,2] iota(), iota_dimension=0
+  g = f32[2,160,7,5] gather(n, i), offset_dims={0,1}, collapsed_slice_dims={2,3},
+      start_index_map={3,2}, index_vector_dim=2, slice_sizes={2,160,1,1}
+  l = f32[2,320,7,5] concatenate(g, r), dimensions={1}
+  c = f32[2,160,7,5] convolution(l, k), window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01
+"""
+
+
+@pytest.mark.parametrize(
+    ("root", "transposes"),
+    [
+        ("ROOT r2 = f32[2,160,7,5] negate(c)", 1),  # of the result
+        ("ROOT r2 = (f32[2,160,7,5], f32[2,320,7,5]) tuple(c, l)", 3),  # as l is there anyway
+    ],
+)
+def test_what_an_image_is_computed_from_has_features_last(root: str, transposes: int) -> None:
+    old = module(f"{IMAGE_OF_TOKENS} {root}")
+    new = lay_out_features(old, CONTEXT)
+    assert [i.op for i in new.entry.instructions].count("transpose") == transposes
+    given = arguments(old)
+    for expected, found in zip(*(leaves_of(evaluate(m, *given)) for m in (old, new)), strict=True):
+        np.testing.assert_allclose(found, expected, atol=2e-6 * np.abs(expected).max())
 
 
 def test_few_products_are_not_worth_transposes() -> None:
