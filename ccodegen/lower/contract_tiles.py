@@ -31,6 +31,8 @@ _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
 _NEAR_REGISTERS = 1 << 20  # likewise, of processors with matrix registers
 _FAR = 2048  # bytes between lines of which a cache's prefetching makes no run
 PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
+_LONG_ROW = 3 * PAGE // 4  # bytes
+_FAR_RESULT = 1 << 20  # bytes
 _OFTEN = 8  # tiles beside each other
 _ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
 _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
@@ -158,6 +160,13 @@ class _Tiles:
         is_row = self._m == 1 == self._tile.group and self._columns > 1
         return is_row and not self._product.work.job.target.machine.has_wide_vectors
 
+    @property
+    def _result_is_wide(self) -> bool:
+        """Whether to write it panel by panel asks for more pages than a processor knows the places
+        of; in rows of tiles it asks for few at a time."""
+        row = self._n * self._product.hero.array_shape.element_type.bytes
+        return row >= _LONG_ROW and self._m * row > _FAR_RESULT
+
     def _together(self, count: int, size: int, others: int, strip: int = 1) -> int:
         """How many of `count` panels of `size` bytes are near at a time, where the panels of the
         other matrix, of `others` bytes in all, are read once for all of these; whole strips."""
@@ -165,7 +174,7 @@ class _Tiles:
         if self._tile.matrix:  # which multiplies faster than the other matrix is read for each
             chunks = -(-chunks // 2)
         most = max(1, min(_NEAR // max(1, size), count // chunks))
-        if others <= _NEAR or most < strip:
+        if (others <= _NEAR and not self._result_is_wide) or most < strip:
             return min(most, strip)
         strips = -(-count // strip)
         return -(-strips // -(-strips // (most // strip))) * strip
