@@ -158,6 +158,42 @@ def test_rows_that_lie_on_the_same_places_of_a_cache(depth: int, cache: int, row
     assert functions(built) == [f"ccg_tile_f32_{rows}x8"]
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(
+    "text",
+    [
+        """x = f32[40,131] parameter(0)
+  y = f32[40,50] parameter(1)
+  ROOT d = f32[131,50] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}""",
+        """x = f32[40,11,13] parameter(0)
+  y = f32[40,50] parameter(1)
+  ROOT d = f32[11,13,50] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}""",
+    ],
+)
+def test_lines_that_lie_far_apart_are_packed_one_by_one(
+    text: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ccodegen.lower.contract_tiles._FAR", 512)
+    monkeypatch.setattr("ccodegen.lower.contract_tiles._OFTEN", 1)
+    target = with_threads(with_vectors(plain_target(), 32), threads)
+    packed = check(module_of(f"ENTRY e {{ {text} }}"), target=target)
+    assert any(call.startswith("ccg_tile_f32") for call in functions(packed))
+    monkeypatch.setattr("ccodegen.lower.contract_tiles._FAR", 1 << 20)
+    in_place = check(module_of(f"ENTRY e {{ {text} }}"), target=target)
+    assert packed.program.arena_size > in_place.program.arena_size
+
+
+@pytest.mark.parametrize("sizes", [(131, 40, 90), (64, 8, 257)])
+def test_wide_results_are_written_in_rows_of_tiles(
+    sizes: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ccodegen.lower.contract_tiles._LONG_ROW", 256)
+    monkeypatch.setattr("ccodegen.lower.contract_tiles._FAR_RESULT", 1024)
+    target = with_vectors(plain_target(), 32)
+    text = str(check(module_of(dense(*sizes, "kn")), target=target).program.kernels[-1].body)
+    assert text.index("name='it'") < text.index("name='jt")
+
+
 def _with_a_small_cache(threads: int) -> Target:
     target = with_vectors(plain_target(), 32)
     return replace(target, machine=replace(target.machine, cache_bytes=1 << 11, threads=threads))
