@@ -32,7 +32,7 @@ _NEAR_REGISTERS = 1 << 20  # likewise, of processors with matrix registers
 _FAR = 2048  # bytes between lines of which a cache's prefetching makes no run
 PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
 _LONG_ROW = 3 * PAGE // 4  # bytes
-_FAR_RESULT = 1 << 20  # bytes
+_MANY_PAGES = 512
 _OFTEN = 8  # tiles beside each other
 _ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
 _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
@@ -165,7 +165,7 @@ class _Tiles:
         """Whether to write it panel by panel asks for more pages than a processor knows the places
         of; in rows of tiles it asks for few at a time."""
         row = self._n * self._product.hero.array_shape.element_type.bytes
-        return row >= _LONG_ROW and self._m * row > _FAR_RESULT
+        return row >= _LONG_ROW and self._m >= _MANY_PAGES
 
     def _together(self, count: int, size: int, others: int, strip: int = 1) -> int:
         """How many of `count` panels of `size` bytes are near at a time, where the panels of the

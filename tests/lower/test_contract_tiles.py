@@ -188,7 +188,7 @@ def test_wide_results_are_written_in_rows_of_tiles(
     sizes: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ccodegen.lower.contract_tiles._LONG_ROW", 256)
-    monkeypatch.setattr("ccodegen.lower.contract_tiles._FAR_RESULT", 1024)
+    monkeypatch.setattr("ccodegen.lower.contract_tiles._MANY_PAGES", 50)
     target = with_vectors(plain_target(), 32)
     text = str(check(module_of(dense(*sizes, "kn")), target=target).program.kernels[-1].body)
     assert text.index("name='it'") < text.index("name='jt")
