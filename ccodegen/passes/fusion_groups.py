@@ -165,7 +165,7 @@ class _Decider:
         it can."""
         is_deep = self._depth(instruction, group) > _DEEPEST
         if (len(group.members) >= _MOST_MEMBERS or is_deep) and not is_free(instruction):
-            return "the reader's kernel has too many members"
+            return "the reader's kernel has too many members, or they read each other too deep"
         most = _MOST_PLACES * (2 if instruction.op in _BY_RANGES else 1)
         if len(self._places(instruction, group)) > most:
             return "its readers' code would hold it in too many places"
