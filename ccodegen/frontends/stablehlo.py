@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -26,8 +27,8 @@ _STATUS = pattern(r"^[A-Z_]+: ")  # XLA's error code in front of its message
 def read(code: str | bytes, file: str = "<stablehlo>") -> Module:
     """The module of a StableHLO program, whose `main` becomes the entry.
 
-    The conversion runs in a process of its own. Raises InputError where jaxlib is missing, where
-    it rejects the program, and where it does not survive it.
+    The conversion runs in a process of its own, which finds what this one does. Raises InputError
+    where jaxlib is missing, where it rejects the program, and where it does not survive it.
     """
     data = code.encode("utf-8", "surrogateescape") if isinstance(code, str) else code
     return with_row_major_interface(proto.read(_converted(data, file), file))
@@ -37,9 +38,12 @@ def _converted(data: bytes, file: str) -> bytes:
     require("jaxlib")
     # -P: the folder of the script, which has front ends named after packages, is not searched.
     command = [sys.executable, "-P", str(Path(_jaxlib.__file__))]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     seconds = _SECONDS + _SECONDS_PER_BYTE * len(data)
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=seconds)
+        done = subprocess.run(
+            command, input=data, capture_output=True, timeout=seconds, env=environment
+        )
     except subprocess.TimeoutExpired:
         message = f"jaxlib has not converted this StableHLO program after {seconds:.0f} seconds"
         raise InputError(message, Location(file)) from None

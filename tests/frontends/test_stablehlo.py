@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,17 @@ def test_an_unknown_op_is_underlined() -> None:
 )
 def test_bad_programs(code: str | bytes, words: str) -> None:
     assert words in str(error(code))
+
+
+def test_the_conversion_finds_what_this_process_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as this package, where only sys.path says where it is."""
+    found = tmp_path / "found"
+    (tmp_path / "sitecustomize.py").write_text(f"open({str(found)!r}, 'w').close()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    stablehlo.read(program("%0 = stablehlo.add %a, %a : tensor<2xf32>"))
+    assert found.exists()
 
 
 def test_without_jaxlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
