@@ -71,6 +71,14 @@ def transpose(origin: Instruction, operand: Instruction, order: Sequence[int]) -
     return derived(origin, "transpose", shape, (operand,), Transpose(tuple(order)))
 
 
+def turned(origin: Instruction, operand: Instruction, order: Sequence[int]) -> Instruction:
+    """The transpose; of one that is a transpose itself, one of what that is made of."""
+    if not isinstance(operand.attributes, Transpose):
+        return transpose(origin, operand, order)
+    composed = [operand.attributes.dimensions[d] for d in order]
+    return transpose(origin, operand.operands[0], composed)
+
+
 def broadcast(
     origin: Instruction, operand: Instruction, sizes: Sequence[int], dimensions: Sequence[int]
 ) -> Instruction:

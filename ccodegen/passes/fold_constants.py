@@ -140,8 +140,9 @@ class _Folder:
         for instruction, large in sources.items():
             users = self._computation.users.get(instruction, ())
             if instruction is self._computation.root or not all(u in sources for u in users):
-                taken.update(dict.fromkeys(large, instruction.array_shape.bytes))
-        return {constant for constant in taken if taken[constant] <= constant.array_shape.bytes}
+                for constant in large:
+                    taken[constant] += instruction.array_shape.bytes
+        return {c for c, size in taken.items() if size <= c.array_shape.bytes}
 
     def _value(self, operand: Instruction, largest: int) -> Array | None:
         """A constant, or an iota or broadcast constant of up to so many bytes."""

@@ -20,9 +20,9 @@ from typing import TypeVar
 from ccodegen.hlo import opdef
 from ccodegen.hlo.attributes import Attributes, DimLabels
 from ccodegen.hlo.ir import Computation, Instruction, Module
-from ccodegen.hlo.rewrite import map_computations, rewrite_computation
+from ccodegen.hlo.rewrite import rewrite_computation, transform_computations
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.ops.build import broadcast, constant, is_static, transpose
+from ccodegen.ops.build import broadcast, constant, is_static, turned
 from ccodegen.ops.contraction import contraction
 from ccodegen.ops.convolution import Convolution, is_depthwise
 from ccodegen.ops.creation import Constant
@@ -59,13 +59,10 @@ def lay_out_features(module: Module, context: PassContext) -> Module:
     """
     if context.strict or not context.has_vectors:
         return module
-    return map_computations(module, _laid_out)
+    return transform_computations(module, _laid_out)
 
 
-def _laid_out(
-    computation: Computation, callees: dict[Computation, Computation]
-) -> Computation:
-    computation = rewrite_computation(computation, lambda i: i, callees)
+def _laid_out(computation: Computation) -> Computation:
     sweep = _Sweep(computation)
     moved = rewrite_computation(computation, sweep.visit)
     if not sweep.gain:
@@ -80,6 +77,11 @@ def _laid_out(
 def _last(items: Sequence[_Item]) -> tuple[_Item, ...]:
     """What belongs to dimensions with features behind the batch, for those with features last."""
     return (items[0], *items[2:], items[1])
+
+
+def _places(rank: int) -> tuple[int, ...]:
+    """Where dimensions with features behind the batch are among those with features last."""
+    return (0, rank - 1, *range(1, rank - 1))
 
 
 class _Sweep:
@@ -110,10 +112,7 @@ class _Sweep:
         if isinstance(attributes, Reduce):
             return self._reduce(instruction, attributes)
         if isinstance(attributes, Transpose):
-            (operand,) = instruction.operands
-            places = _last(range(operand.array_shape.rank))
-            order = [places.index(d) for d in attributes.dimensions]
-            return transpose(instruction, self._moved[operand], order)
+            return turned(instruction, instruction.operands[0], attributes.dimensions)
         moved = _alike(instruction, self._forth)
         return instruction if moved is None else self._back(moved)
 
@@ -147,11 +146,10 @@ class _Sweep:
     def _reduce(self, instruction: Instruction, attributes: Reduce) -> Instruction:
         """A reduce whose result is the same either way: of what stays, the order does."""
         rank = instruction.operands[0].array_shape.rank
-        places = _last(range(rank))
-        kept = [d for d in places if d not in attributes.dimensions]
+        kept = [d for d in _last(range(rank)) if d not in attributes.dimensions]
         if len(instruction.operands) != 2 or kept != sorted(kept):
             return instruction
-        dimensions = tuple(sorted(map(places.index, attributes.dimensions)))
+        dimensions = tuple(sorted(_places(rank)[d] for d in attributes.dimensions))
         reduced = replace(attributes, dimensions=dimensions)
         value, initial = instruction.operands
         return replace(instruction, operands=(self._forth(value), initial), attributes=reduced)
@@ -183,35 +181,29 @@ class _Sweep:
         return made
 
     def _free_of(self, value: Instruction, depth: int) -> Instruction | None:
-        order = _last(range(value.array_shape.rank))
+        rank = value.array_shape.rank
+        places = _places(rank)
         match value.attributes:
             case Broadcast(dimensions):
-                places = tuple(map(order.index, dimensions))
-                sizes = _last(value.array_shape.dimensions)
-                return broadcast(value, value.operands[0], sizes, places)
+                sizes, along = _last(value.array_shape.dimensions), [places[d] for d in dimensions]
+                return broadcast(value, value.operands[0], sizes, along)
             case Constant():
-                return self._transposed(value, order)
+                return self._transposed(value, _last(range(rank)))
             case Transpose(dimensions):
-                is_there = dimensions == tuple(map(order.index, range(len(order))))
-                return value.operands[0] if is_there else None
+                return value.operands[0] if dimensions == places else None
         return _alike(value, lambda operand: self._free(operand, depth + 1))
 
     def _transposed(self, value: Instruction, order: Sequence[int]) -> Instruction:
         if isinstance(value.attributes, Constant):
             return constant(value, value.attributes.literal.array.transpose(order))
-        source = value
-        if isinstance(value.attributes, Transpose):
-            (source,) = value.operands
-            order = [value.attributes.dimensions[d] for d in order]
-        result = transpose(value, source, order)
-        if result is not source:
+        result = turned(value, value, order)
+        if result not in (value, *value.operands):
             self._transposes.add(result)
         return result
 
     def _back(self, moved: Instruction) -> Instruction:
         """The transpose with features behind the batch, which has the name of the original."""
-        rank = moved.array_shape.rank
-        result = self._transposed(moved, (0, rank - 1, *range(1, rank - 1)))
+        result = self._transposed(moved, _places(moved.array_shape.rank))
         self._moved[result] = moved
         self._computed.add(result)
         return result
@@ -284,14 +276,13 @@ def _moved_attributes(instruction: Instruction) -> Attributes | None:
     shapes = [o.shape for o in instruction.operands]
     if not all(isinstance(s, ArrayShape) and s.rank in (0, rank) for s in shapes):
         return None
-    places = _last(range(rank))
     match attributes:
         case Pad(padding):
             return Pad(_last(padding))
         case Slice(parts):
             return Slice(_last(parts))
         case Reverse(dimensions) | Concatenate(dimensions):
-            return replace(attributes, dimensions=tuple(map(places.index, dimensions)))
+            return replace(attributes, dimensions=tuple(_places(rank)[d] for d in dimensions))
         case ReduceWindow(_, window):
             window = replace(window, dimensions=_last(window.dimensions))
             return replace(attributes, window=window)
@@ -303,14 +294,13 @@ def _moved_gather(gather: Gather, operand_rank: int, rank: int) -> Gather | None
     pairs = zip(gather.offset_dims, gather.offset_operand_dims(), strict=True)
     if (1, 1) not in pairs:
         return None
-    places, results = _last(range(operand_rank)), _last(range(rank))
 
     def moved(dimensions: Sequence[int]) -> tuple[int, ...]:
-        return tuple(map(places.index, dimensions))
+        return tuple(_places(operand_rank)[d] for d in dimensions)
 
     return replace(
         gather,
-        offset_dims=tuple(sorted(map(results.index, gather.offset_dims))),
+        offset_dims=tuple(sorted(_places(rank)[d] for d in gather.offset_dims)),
         collapsed_slice_dims=moved(gather.collapsed_slice_dims),
         start_index_map=moved(gather.start_index_map),
         slice_sizes=_last(gather.slice_sizes),

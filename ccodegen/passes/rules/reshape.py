@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.build import broadcast, derived, is_static, reshape, transpose
+from ccodegen.ops.build import broadcast, derived, is_static, reshape, transpose, turned
 from ccodegen.ops.creation import Iota
 from ccodegen.ops.movement import Broadcast, Concatenate, Transpose
 from ccodegen.passes.context import PassContext
@@ -41,8 +41,7 @@ def transpose_(instruction: Instruction, _: PassContext) -> Instruction | None:
     if order == tuple(range(len(order))):
         return operand
     if isinstance(operand.attributes, Transpose):
-        composed = [operand.attributes.dimensions[d] for d in order]
-        return transpose(instruction, operand.operands[0], composed)
+        return turned(instruction, operand, order)
     if isinstance(operand.attributes, Broadcast):
         return _transposed_broadcast(instruction, operand, operand.attributes.dimensions, order)
     if isinstance(operand.attributes, Iota):

@@ -27,7 +27,9 @@ def trim(instruction: Instruction, _: PassContext) -> Instruction | None:
     if not isinstance(attributes, Convolution) or not is_static(instruction):
         return None
     lhs, rhs = instruction.operands
-    labels = attributes.dim_labels
+    weights, labels = array_of(rhs), attributes.dim_labels
+    if weights is None:
+        return None
     factors = [SliceDimension(0, n) for n in rhs.array_shape.dimensions]
     window = list(attributes.window.dimensions)
     for n, dimension in enumerate(window):
@@ -36,8 +38,7 @@ def trim(instruction: Instruction, _: PassContext) -> Instruction | None:
         place = first if not dimension.reversal else dimension.size - end
         factors[labels.kernel_spatial[n]] = SliceDimension(place, place + end - first)
     kernel = slice_of(instruction, rhs, factors)
-    weights = array_of(rhs)
-    if kernel is rhs or weights is None or not _is_finite(weights):
+    if kernel is rhs or not _is_finite(weights):
         return None
     trimmed = replace(attributes, window=Window(tuple(window)))
     return replace(instruction, operands=(lhs, kernel), attributes=trimmed)
