@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.ir import Apply, Buffer, Expr, Load
+from ccodegen.loop.ir import Apply, Buffer, Expr, Load, Var
 from ccodegen.loop.linear import linearize
 from ccodegen.loop.parts import parts
 from ccodegen.lower.kernel_builder import KernelBuilder
@@ -35,12 +35,13 @@ def steps_along(
 ) -> tuple[Buffer, tuple[int, ...]] | None:
     """The buffer that the value is read from as it lies there, and for each of the indices `at`
     how far apart elements are where it differs by one; None where it is computed or steps differ.
-    `known`: what else the place may depend on."""
+    `known`: what else the place may depend on, beside what no loop changes."""
     if not isinstance(value, Load):
         return None
     (place,) = builder.simplify((position_of(value),))
     terms = affine(place).terms
-    if not terms.keys() <= {term for index in (*at, *known) for term in affine(index).terms}:
+    others = terms.keys() - {term for index in (*at, *known) for term in affine(index).terms}
+    if any(isinstance(part, Var) for part in parts(*others)):
         return None
     steps = [step for index in at if (step := _step(terms, index)) is not None]
     return (value.buffer, tuple(steps)) if len(steps) == len(at) else None

@@ -156,4 +156,4 @@ def fits_before(hero: Instruction, value: Instruction) -> bool:
         return True
     if hero.op == "dynamic-update-slice":
         return hero.operands[0] is not value
-    return value.op in MOVEMENT
+    return value.op in MOVEMENT or value.op == "dynamic-slice"

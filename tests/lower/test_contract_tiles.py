@@ -183,6 +183,29 @@ def test_lines_that_lie_far_apart_are_packed_one_by_one(
     assert packed.program.arena_size > in_place.program.arena_size
 
 
+@pytest.mark.parametrize("place", ["l, z, z", "z, l, z", "p"])
+@pytest.mark.parametrize("rows", [1, 5, 64])
+def test_a_matrix_at_a_place_known_at_run_time_is_read_where_it_lies(
+    rows: int, place: str
+) -> None:
+    """Such as a layer's weights in a loop over layers."""
+    built = check(
+        module_of(f"""ENTRY e {{
+  x = f32[{rows},40] parameter(0)
+  y = f32[6,50,8] parameter(1)
+  l = s32[] parameter(2)
+  p = s32[3] parameter(3)
+  z = s32[] constant(0)
+  s = f32[1,40,8] dynamic-slice(y, {place}), dynamic_slice_sizes={{1,40,8}}
+  w = f32[40,8] reshape(s)
+  ROOT d = f32[{rows},8] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}"""),
+        target=with_vectors(plain_target(), 32),
+    )
+    assert len(built.program.kernels) == 1
+    assert built.program.arena_size == 0
+
+
 @pytest.mark.parametrize("sizes", [(131, 40, 90), (64, 8, 257)])
 def test_wide_results_are_written_in_rows_of_tiles(
     sizes: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
