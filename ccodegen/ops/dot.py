@@ -7,6 +7,7 @@ element type is the declared one. `operand_precision` and `algorithm` allow less
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ccodegen.hlo.attributes import Attributes, AttrKind, attr
@@ -80,6 +81,29 @@ def joined(first: ArrayShape, second: ArrayShape) -> ArrayShape:
 def free(rank: int, used: tuple[int, ...]) -> tuple[int, ...]:
     """The dimensions that are neither batch nor contracting ones."""
     return tuple(d for d in range(rank) if d not in used)
+
+
+def mirrored(dot: Instruction) -> Instruction:
+    """The dot with its operands in each other's place, whose result is transposed by
+    `mirrored_order`. The sums run over the same products in the same order."""
+    a, (lhs, rhs) = attributes_of(dot, Dot), dot.operands
+    attributes = replace(
+        a,
+        lhs_batch_dims=a.rhs_batch_dims,
+        rhs_batch_dims=a.lhs_batch_dims,
+        lhs_contracting_dims=a.rhs_contracting_dims,
+        rhs_contracting_dims=a.lhs_contracting_dims,
+    )
+    shape = picked(dot.array_shape, mirrored_order(dot))
+    return replace(dot, operands=(rhs, lhs), attributes=attributes, shape=shape)
+
+
+def mirrored_order(dot: Instruction) -> tuple[int, ...]:
+    """The result's dimensions of batches, then the right operand's others, then the left's."""
+    a = attributes_of(dot, Dot)
+    batches, end = len(a.lhs_batch_dims), dot.array_shape.rank
+    columns = dot.operands[0].array_shape.rank - len(a.lhs_contracting_dims)
+    return (*range(batches), *range(columns, end), *range(batches, columns))
 
 
 def evaluate(evaluator: Any, instruction: Instruction, lhs: Array, rhs: Array) -> Array:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
-from ccodegen.ops.build import derived, is_static
-from ccodegen.ops.dot import Dot
+from ccodegen.ops.build import is_static
+from ccodegen.ops.dot import Dot, mirrored, mirrored_order
 from ccodegen.ops.movement import Transpose
 from ccodegen.passes.context import PassContext
 
@@ -28,7 +28,7 @@ def _absorbed(computation: Computation) -> Computation:
         if new.op == "dot" and isinstance(new.attributes, Dot):
             return _without_transposed_operands(new, new.attributes)
         if isinstance(new.attributes, Transpose) and len(computation.users[old.operands[0]]) == 1:
-            return _swapped(new, new.attributes.dimensions)
+            return _mirrored(new, new.attributes.dimensions)
         return new
 
     return rewrite_with_old(computation, visit)
@@ -68,25 +68,8 @@ def _absorbable(operand: Instruction, numbered: tuple[int, ...]) -> tuple[int, .
     return order if free == sorted(free) else None
 
 
-def _swapped(transpose: Instruction, order: tuple[int, ...]) -> Instruction:
-    """The result's dimensions are batch, then the left operand's free ones, then the right's."""
+def _mirrored(transpose: Instruction, order: tuple[int, ...]) -> Instruction:
     (dot,) = transpose.operands
-    attributes = dot.attributes
-    if dot.op != "dot" or dot.control_predecessors:
+    if dot.op != "dot" or dot.control_predecessors or order != mirrored_order(dot):
         return transpose
-    assert isinstance(attributes, Dot)
-    lhs, rhs = dot.operands
-    batch = len(attributes.lhs_batch_dims)
-    rows = lhs.array_shape.rank - batch - len(attributes.lhs_contracting_dims)
-    end = dot.array_shape.rank
-    expected = (*range(batch), *range(batch + rows, end), *range(batch, batch + rows))
-    if order != expected:
-        return transpose
-    mirrored = replace(
-        attributes,
-        lhs_batch_dims=attributes.rhs_batch_dims,
-        rhs_batch_dims=attributes.lhs_batch_dims,
-        lhs_contracting_dims=attributes.rhs_contracting_dims,
-        rhs_contracting_dims=attributes.lhs_contracting_dims,
-    )
-    return derived(dot, "dot", transpose.shape, (rhs, lhs), mirrored)
+    return mirrored(dot)

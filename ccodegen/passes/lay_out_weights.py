@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.literal import DerivedLiteral, Literal
 from ccodegen.hlo.rewrite import map_computations, rewrite_with_old
-from ccodegen.loop.builder import index
-from ccodegen.loop.ir import Var
-from ccodegen.loop.simplify import simplify_index
-from ccodegen.ops.build import constant, reshape, slice_of, transpose
-from ccodegen.ops.contraction import Contraction, contraction
+from ccodegen.ops.build import constant, transpose
+from ccodegen.ops.contraction import contraction
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.lines import prefers_lines
-from ccodegen.ops.register_tile import RegisterTile, register_tile
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.panels import Panels, matrix_order, panels_of
 from ccodegen.support.immutable import immutable
 from ccodegen.support.pieces import Array
 from ccodegen.target import Target
@@ -65,31 +60,13 @@ def _laid_out(
 def _laid_out_weights(hero: Instruction, target: Target, strict: bool) -> Instruction:
     """The right matrix, a constant, in the form that suits the contraction best."""
     weights, shape = hero.operands[1], contraction(hero)
-    order = _matrix_order(shape)
+    order = matrix_order(shape)
     if order is None:
         return weights
     if prefers_lines(hero, target, strict):
         return _in_lines(weights, order, len(shape.depth), len(shape.columns))
-    tile = register_tile(hero, target, strict)
-    if tile is None or tile.right is not weights.array_shape.element_type:
-        return weights
-    sizes = math.prod(shape.batch), math.prod(shape.depth), math.prod(shape.columns)
-    return _packed(weights, order, sizes, tile)
-
-
-def _matrix_order(shape: Contraction) -> tuple[int, ...] | None:
-    """The dimensions of operand 1 as matrices batch × depth × columns have them; None where they
-    are no such matrices, as they are read backwards."""
-    depth = tuple(Var(f"k{n}") for n in range(len(shape.depth)))
-    column = tuple(Var(f"n{n}") for n in range(len(shape.columns)))
-    batch = tuple(Var(f"b{n}") if size != 1 else index(0) for n, size in enumerate(shape.batch))
-    axes = (*(b for b in batch if isinstance(b, Var)), *depth, *column)
-    _, place = shape.rhs_index(batch, depth, column)
-    found = [simplify_index(part, {}) for part in place]
-    if not set(axes) <= set(found):
-        return None
-    rest = [d for d, part in enumerate(found) if part not in axes]  # of size 1
-    return (*rest, *(found.index(axis) for axis in axes))
+    panels = panels_of(hero, target, strict)
+    return weights if panels is None else _packed(weights, panels)
 
 
 def _in_lines(
@@ -103,45 +80,26 @@ def _in_lines(
     return transpose(weights, constant(weights, array), tuple(int(d) for d in np.argsort(lines)))
 
 
-def _packed(
-    weights: Instruction, order: Sequence[int], sizes: tuple[int, int, int], tile: RegisterTile
-) -> Instruction:
-    """The weights as ops on a constant of panels: in each the groups of the depth, in those the
-    columns, in those the elements. `sizes`: batch, depth and columns."""
+def _packed(weights: Instruction, panels: Panels) -> Instruction:
+    """The weights as ops on a constant of panels."""
     assert isinstance(weights.attributes, Constant)
-    panels = _Panels(weights.attributes.literal, tuple(order), sizes, tile)
-    batch, count, turns, width, group = panels.shape
-    shape = weights.array_shape.with_dimensions((batch * count, turns, width * group))
-    packed = constant(weights, DerivedLiteral(shape, panels))
-    groups = reshape(weights, packed, panels.shape)
-    first = 1 if batch == 1 else 0  # else the last columns' places were not simple
-    padded = (batch, turns * group, count * width)
-    lines = reshape(weights, transpose(weights, groups, (0, 2, 4, 1, 3)), padded[first:])
-    whole = [SliceDimension(0, size) for size in sizes[first:]]
-    ordered = tuple(weights.array_shape.dimensions[d] for d in order)
-    kept = reshape(weights, slice_of(weights, lines, whole), ordered)
-    return transpose(weights, kept, tuple(int(d) for d in np.argsort(order)))
+    shape = weights.array_shape.with_dimensions(panels.matrix)
+    packed = DerivedLiteral(shape, _PackedWeights(weights.attributes.literal, panels))
+    return panels.unpack(weights, constant(weights, packed))
 
 
 @immutable
-class _Panels:
+class _PackedWeights:
     """See `_packed`."""
 
     weights: Literal
-    order: tuple[int, ...]
-    sizes: tuple[int, int, int]
-    tile: RegisterTile
-
-    @property
-    def shape(self) -> tuple[int, int, int, int, int]:
-        (batch, depth, columns), width = self.sizes, self.tile.columns
-        turns = self.tile.padded_depth(depth) // self.tile.group
-        return batch, -(-columns // width), turns, width, self.tile.group
+    panels: Panels
 
     def __call__(self) -> Iterator[Array]:
         """Some panels at a time: whole words (see Pieces), as many as the caches hold."""
-        _, count, turns, width, group = self.shape
-        matrices = self.weights.array.transpose(self.order).reshape(self.sizes)
+        _, count, turns, width, group = self.panels.dimensions
+        ordered = self.weights.array.transpose(self.panels.order)
+        matrices = ordered.reshape(self.panels.sizes)
         some = 8 * max(1, _PIECE // (8 * turns * group * width * matrices.itemsize))
         for matrix in matrices:
             for first in range(0, count, some):
@@ -151,5 +109,5 @@ class _Panels:
                 if any(missing):
                     columns = np.pad(columns, [(0, more) for more in missing])
                 parts = columns.reshape(turns, group, last - first, width)
-                panels = np.ascontiguousarray(parts.transpose(2, 0, 3, 1))
-                yield panels.reshape(last - first, turns, width * group)
+                packed = np.ascontiguousarray(parts.transpose(2, 0, 3, 1))
+                yield packed.reshape(last - first, turns, width * group)

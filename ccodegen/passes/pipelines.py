@@ -8,6 +8,7 @@ from ccodegen.hlo.ir import Module
 from ccodegen.hlo.verify import verify
 from ccodegen.passes.absorb_reduced import absorb_reduced
 from ccodegen.passes.absorb_transposes import absorb_transposes
+from ccodegen.passes.attend_in_blocks import attend_in_blocks
 from ccodegen.passes.context import Pass, PassContext
 from ccodegen.passes.drop_dead import drop_dead
 from ccodegen.passes.expand_batch_norm import expand_batch_norm
@@ -122,6 +123,8 @@ COMPILATION: Pipeline = (
     repeat_features,
     expose_padding,
     split_windows,
+    # Its loops are updates, whose bodies are simple.
+    attend_in_blocks,
     # Before fusion, which both change; several reduces may make one column.
     frame_updates,
     # Before what asks for types whose reduces may take any order.

@@ -1,0 +1,256 @@
+"""Attention in blocks of rows: what is made of some rows' scores is used up before the next ones.
+
+Scores are as many as rows times columns, so that no cache keeps those of a long text or a large
+image; in blocks they are written and read where they are near, and take little memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.build import broadcast, constant, converted, derived, splat, transpose
+from ccodegen.ops.counted_loop import S64, counted_loop
+from ccodegen.ops.creation import Iota, Parameter
+from ccodegen.ops.dot import mirrored_order
+from ccodegen.ops.dynamic_slice import DynamicSlice
+from ccodegen.passes.context import PassContext
+from ccodegen.passes.panels import Panels, panels_of
+from ccodegen.passes.row_chain import (
+    Axes,
+    RowChain,
+    axes_of_operands,
+    row_chain,
+    stands_in_code,
+)
+from ccodegen.support.decisions import decided
+from ccodegen.support.element_type import ElementType
+from ccodegen.support.immutable import immutable
+from ccodegen.target import Target
+
+Places: TypeAlias = Mapping[int | None, Instruction]
+"""Where a turn's part begins along each axis that is cut."""
+
+_FAR = 1 << 22  # bytes of scores that the near caches do not keep
+_NEAR = 1 << 19  # those that they keep beside what these are multiplied by
+_LEAST_ROWS = 64  # as what all rows are multiplied by is read again for each block
+
+
+def attend_in_blocks(module: Module, context: PassContext) -> Module:
+    """`dot(softmax(dot(%q, %k)), %v)` →
+    `while` over batches: `while` over blocks of rows: `dot(softmax(dot(slice(%q), %k)), %v)`.
+
+    Where scores are many. Each element is made by the same operations as before. What all blocks of
+    a batch are multiplied by is packed before them.
+    """
+    target = context.target
+    if target is None or not context.has_vectors:
+        return module
+    strict = context.strict
+    return transform_computations(module, lambda c: _attended(c, target, strict))
+
+
+def _attended(computation: Computation, target: Target, strict: bool) -> Computation:
+    found = {i: row_chain(computation, i, _FAR) for i in computation.instructions}
+    made: dict[Instruction, Instruction] = {}
+
+    def visit(old: Instruction, new: Instruction) -> Instruction:
+        chain = found[old]
+        if chain is not None:
+            new = _Loops(chain, target, strict).over(made)
+            if chain.hero is not old:
+                new = transpose(old, new, mirrored_order(chain.hero))
+        made[old] = new
+        return new
+
+    return rewrite_with_old(computation, visit)
+
+
+@immutable
+class _Loops:
+    """Writes the loops of one chain."""
+
+    chain: RowChain
+    target: Target
+    strict: bool
+
+    @property
+    def _hero(self) -> Instruction:
+        return self.chain.hero
+
+    @cached_property
+    def _blocks(self) -> int:
+        rows = self._hero.array_shape.dimensions[self.chain.row]
+        return -(-rows // max(_LEAST_ROWS, _NEAR // self.chain.row_bytes))
+
+    @cached_property
+    def _sizes(self) -> dict[int | None, int]:
+        """Of what a turn makes, by axis."""
+        rows = self._hero.array_shape.dimensions[self.chain.row]
+        return {**self._sizes_of_batch, self.chain.row: -(-rows // self._blocks)}
+
+    @property
+    def _sizes_of_batch(self) -> dict[int | None, int]:
+        return dict.fromkeys(self.chain.batches, 1)
+
+    def over(self, made: Mapping[Instruction, Instruction]) -> Instruction:
+        """The dot's result; `made`: what the inputs are."""
+        rows = self._sizes[self.chain.row]
+        decided(self._hero.name, f"in blocks of {rows} rows", "no cache keeps what all rows read")
+        arrays = [made[i] for i in self.chain.inputs]
+        result = splat(self._hero, 0, self._hero.array_shape)
+        sizes = [self._hero.array_shape.dimensions[d] for d in self.chain.batches]
+        if not sizes:
+            return self._over_blocks({}, result, arrays)
+
+        def turn(number: Instruction, state: list[Instruction]) -> list[Instruction]:
+            result, *arrays = state
+            places = self._split(number, sizes)
+            batch: Places = dict(zip(self.chain.batches, places, strict=True))
+            return [self._over_blocks(batch, result, arrays), *arrays]
+
+        return counted_loop(self._hero, math.prod(sizes), [result, *arrays], turn)[0]
+
+    def _over_blocks(
+        self, batch: Places, result: Instruction, arrays: Sequence[Instruction]
+    ) -> Instruction:
+        """The result with one batch's rows in it."""
+        given = dict(zip(self.chain.inputs, arrays, strict=True))
+        whole = _Turn(self.chain, batch, self._sizes_of_batch, given)
+        packed = {}
+        for dot in (*self.chain.members, self._hero):
+            panels = self._panels(dot) if dot.op == "dot" else None
+            if panels is not None:
+                matrix = whole.right_matrix(dot)
+                packed[dot.operands[1]] = matrix, panels, panels.pack(matrix)
+        state = [result, *batch.values(), *arrays, *(p for _, _, p in packed.values())]
+
+        def turn(number: Instruction, state: list[Instruction]) -> list[Instruction]:
+            result, *rest = state
+            batch_now = dict(zip(batch, rest, strict=False))
+            given = dict(zip(self.chain.inputs, rest[len(batch) :], strict=False))
+            ready = {
+                operand: panels.unpack(matrix, now)
+                for (operand, (matrix, panels, _)), now in zip(
+                    packed.items(), rest[len(batch) + len(arrays) :], strict=True
+                )
+            }
+            places = {**batch_now, self.chain.row: self._first_row(number)}
+            block = _Turn(self.chain, places, self._sizes, given, ready)
+            return [block.stored_in(result), *rest]
+
+        return counted_loop(self._hero, self._blocks, state, turn)[0]
+
+    def _panels(self, dot: Instruction) -> Panels | None:
+        """Those of the right matrix where it is the same for all blocks of a batch."""
+        axes = self.chain.axes_of(dot)
+        operands = axes_of_operands(dot, axes) or []
+        if self.chain.row in operands[1]:
+            return None
+        shapes = [
+            _cut(o.array_shape, own, self._sizes)
+            for o, own in zip(dot.operands, operands, strict=True)
+        ]
+        matrices = tuple(
+            derived(dot, "parameter", shape, (), Parameter(n)) for n, shape in enumerate(shapes)
+        )
+        block = replace(dot, operands=matrices, shape=_cut(dot.array_shape, axes, self._sizes))
+        return panels_of(block, self.target, self.strict)
+
+    def _split(self, number: Instruction, sizes: Sequence[int]) -> list[Instruction]:
+        """The indices of dimensions of these sizes at a row-major position."""
+        places = []
+        for size in reversed(sizes[1:]):
+            places.append(self._scalar("remainder", number, size))
+            number = self._scalar("divide", number, size)
+        return [number, *reversed(places)]
+
+    def _first_row(self, block: Instruction) -> Instruction:
+        """The last block ends with the last row."""
+        rows, size = self._hero.array_shape.dimensions[self.chain.row], self._sizes[self.chain.row]
+        first = self._scalar("multiply", block, size)
+        return first if rows % size == 0 else self._scalar("minimum", first, rows - size)
+
+    def _scalar(self, op: str, value: Instruction, number: int) -> Instruction:
+        return derived(self._hero, op, S64, (value, _number(self._hero, number)))
+
+
+@dataclass(eq=False)
+class _Turn:
+    """What one turn makes: parts of these `sizes` at these `places`, by axis. `given`: what the
+    inputs are; `made`: the parts that are known."""
+
+    chain: RowChain
+    places: Places
+    sizes: Mapping[int | None, int]
+    given: Mapping[Instruction, Instruction]
+    made: dict[Instruction, Instruction] = field(default_factory=dict)
+
+    def stored_in(self, result: Instruction) -> Instruction:
+        for member in self.chain.members:  # operands first: no chain is too long
+            self._part(member, self.chain.members[member])
+        hero, axes = self.chain.hero, self.chain.axes
+        operands = (result, self._rebuilt(hero, axes), *self._starts(axes))
+        return derived(hero, "dynamic-update-slice", result.shape, operands)
+
+    def right_matrix(self, dot: Instruction) -> Instruction:
+        _, axes = axes_of_operands(dot, self.chain.axes_of(dot)) or ((), ())
+        return self._part(dot.operands[1], axes)
+
+    def _part(self, value: Instruction, axes: Axes) -> Instruction:
+        if value in self.made:
+            return self.made[value]
+        if value in self.chain.members:
+            part = self.made[value] = self._rebuilt(value, axes)
+            return part
+        if stands_in_code(value):
+            return self._rebuilt(value, axes)
+        return self._slice(self.given[value], axes)
+
+    def _rebuilt(self, member: Instruction, axes: Axes) -> Instruction:
+        shape = _cut(member.array_shape, axes, self.sizes)
+        if isinstance(member.attributes, Iota):
+            place = self.places.get(axes[member.attributes.iota_dimension])
+            return replace(member, shape=shape) if place is None else _iota(member, shape, place)
+        operands = zip(member.operands, axes_of_operands(member, axes) or (), strict=True)
+        parts = tuple(self._part(operand, own) for operand, own in operands)
+        return replace(member, shape=shape, operands=parts)
+
+    def _slice(self, array: Instruction, axes: Axes) -> Instruction:
+        shape = _cut(array.array_shape, axes, self.sizes)
+        if shape == array.array_shape:
+            return array
+        sizes = DynamicSlice(shape.dimensions)
+        return derived(array, "dynamic-slice", shape, (array, *self._starts(axes)), sizes)
+
+    def _starts(self, axes: Axes) -> list[Instruction]:
+        zero = _number(self.chain.hero, 0)
+        return [zero if axis is None else self.places.get(axis, zero) for axis in axes]
+
+
+def _cut(shape: ArrayShape, axes: Axes, sizes: Mapping[int | None, int]) -> ArrayShape:
+    """The shape of a part; `sizes`: of what is cut, by axis."""
+    dimensions = zip(shape.dimensions, axes, strict=True)
+    return shape.with_dimensions(tuple(sizes.get(axis, size) for size, axis in dimensions))
+
+
+def _iota(iota: Instruction, shape: ArrayShape, first: Instruction) -> Instruction:
+    """A part of an iota along the dimension that it counts, in 32 bits as vectors have more of
+    these."""
+    counts = replace(iota, shape=shape.with_type(ElementType.S32))
+    start = converted(iota, first, ElementType.S32)
+    starts = broadcast(iota, start, shape.dimensions, ())
+    numbers = derived(iota, "add", counts.shape, (counts, starts))
+    return converted(iota, numbers, shape.element_type)
+
+
+def _number(origin: Instruction, value: int) -> Instruction:
+    return constant(origin, np.array(value, np.int64))
