@@ -27,21 +27,32 @@ from ccodegen.passes.panels import Panels, panels_of
 from ccodegen.passes.row_chain import (
     Axes,
     RowChain,
-    axes_of_operands,
+    operands_with_axes,
     row_chain,
     stands_in_code,
 )
 from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
-from ccodegen.target import Target
 
 Places: TypeAlias = Mapping[int | None, Instruction]
 """Where a turn's part begins along each axis that is cut."""
 
-_FAR = 1 << 22  # bytes of scores that the near caches do not keep
-_NEAR = 1 << 19  # those that they keep beside what these are multiplied by
-_LEAST_ROWS = 64  # as what all rows are multiplied by is read again for each block
+
+@immutable
+class Memory:
+    """`far`: bytes of scores that are too many to keep, `near`: those to have at a time, in as many
+    `rows` at least."""
+
+    far: int
+    near: int
+    rows: int
+
+
+# What all rows are multiplied by is read again for each block, so that few rows do not pay.
+CACHES = Memory(far=1 << 22, near=1 << 19, rows=64)
+# No cache, and little memory.
+SMALL = Memory(far=1 << 13, near=1 << 11, rows=1)
 
 
 def attend_in_blocks(module: Module, context: PassContext) -> Module:
@@ -51,23 +62,23 @@ def attend_in_blocks(module: Module, context: PassContext) -> Module:
     Where scores are many. Each element is made by the same operations as before. What all blocks of
     a batch are multiplied by is packed before them.
     """
-    target = context.target
-    if target is None or not context.has_vectors:
+    if context.target is None:
         return module
-    strict = context.strict
-    return transform_computations(module, lambda c: _attended(c, target, strict))
+    return transform_computations(module, lambda c: _attended(c, context))
 
 
-def _attended(computation: Computation, target: Target, strict: bool) -> Computation:
-    found = {i: row_chain(computation, i, _FAR) for i in computation.instructions}
+def _attended(computation: Computation, context: PassContext) -> Computation:
+    memory = CACHES if context.has_vectors else SMALL
+    found = {i: row_chain(computation, i, memory.far) for i in computation.instructions}
     made: dict[Instruction, Instruction] = {}
 
     def visit(old: Instruction, new: Instruction) -> Instruction:
         chain = found[old]
-        if chain is not None:
-            new = _Loops(chain, target, strict).over(made)
-            if chain.hero is not old:
-                new = transpose(old, new, mirrored_order(chain.hero))
+        loops = chain and _Loops(chain, memory, context)
+        if loops and loops.turns > 1:
+            new = loops.result(made)
+            if loops.hero is not old:
+                new = transpose(old, new, mirrored_order(loops.hero))
         made[old] = new
         return new
 
@@ -79,45 +90,53 @@ class _Loops:
     """Writes the loops of one chain."""
 
     chain: RowChain
-    target: Target
-    strict: bool
+    memory: Memory
+    context: PassContext
 
     @property
-    def _hero(self) -> Instruction:
+    def hero(self) -> Instruction:
         return self.chain.hero
+
+    @property
+    def turns(self) -> int:
+        """How many times a part is made."""
+        return self._blocks * math.prod(self._batches)
+
+    @property
+    def _batches(self) -> list[int]:
+        return [self.hero.array_shape.dimensions[d] for d in self.chain.batches]
 
     @cached_property
     def _blocks(self) -> int:
-        rows = self._hero.array_shape.dimensions[self.chain.row]
-        return -(-rows // max(_LEAST_ROWS, _NEAR // self.chain.row_bytes))
+        rows = self.hero.array_shape.dimensions[self.chain.row]
+        return -(-rows // max(self.memory.rows, self.memory.near // self.chain.row_bytes))
 
     @cached_property
     def _sizes(self) -> dict[int | None, int]:
         """Of what a turn makes, by axis."""
-        rows = self._hero.array_shape.dimensions[self.chain.row]
+        rows = self.hero.array_shape.dimensions[self.chain.row]
         return {**self._sizes_of_batch, self.chain.row: -(-rows // self._blocks)}
 
     @property
     def _sizes_of_batch(self) -> dict[int | None, int]:
         return dict.fromkeys(self.chain.batches, 1)
 
-    def over(self, made: Mapping[Instruction, Instruction]) -> Instruction:
+    def result(self, made: Mapping[Instruction, Instruction]) -> Instruction:
         """The dot's result; `made`: what the inputs are."""
         rows = self._sizes[self.chain.row]
-        decided(self._hero.name, f"in blocks of {rows} rows", "no cache keeps what all rows read")
+        decided(self.hero.name, f"in blocks of {rows} rows", "all rows' scores would be far")
         arrays = [made[i] for i in self.chain.inputs]
-        result = splat(self._hero, 0, self._hero.array_shape)
-        sizes = [self._hero.array_shape.dimensions[d] for d in self.chain.batches]
-        if not sizes:
+        result = splat(self.hero, 0, self.hero.array_shape)
+        if not self.chain.batches:
             return self._over_blocks({}, result, arrays)
 
         def turn(number: Instruction, state: list[Instruction]) -> list[Instruction]:
             result, *arrays = state
-            places = self._split(number, sizes)
+            places = self._split(number)
             batch: Places = dict(zip(self.chain.batches, places, strict=True))
             return [self._over_blocks(batch, result, arrays), *arrays]
 
-        return counted_loop(self._hero, math.prod(sizes), [result, *arrays], turn)[0]
+        return counted_loop(self.hero, math.prod(self._batches), [result, *arrays], turn)[0]
 
     def _over_blocks(
         self, batch: Places, result: Instruction, arrays: Sequence[Instruction]
@@ -125,8 +144,10 @@ class _Loops:
         """The result with one batch's rows in it."""
         given = dict(zip(self.chain.inputs, arrays, strict=True))
         whole = _Turn(self.chain, batch, self._sizes_of_batch, given)
+        if self._blocks == 1:
+            return whole.stored_in(result)
         packed = {}
-        for dot in (*self.chain.members, self._hero):
+        for dot in (*self.chain.members, self.hero):
             panels = self._panels(dot) if dot.op == "dot" else None
             if panels is not None:
                 matrix = whole.right_matrix(dot)
@@ -147,40 +168,39 @@ class _Loops:
             block = _Turn(self.chain, places, self._sizes, given, ready)
             return [block.stored_in(result), *rest]
 
-        return counted_loop(self._hero, self._blocks, state, turn)[0]
+        return counted_loop(self.hero, self._blocks, state, turn)[0]
 
     def _panels(self, dot: Instruction) -> Panels | None:
         """Those of the right matrix where it is the same for all blocks of a batch."""
         axes = self.chain.axes_of(dot)
-        operands = axes_of_operands(dot, axes) or []
-        if self.chain.row in operands[1]:
+        operands = operands_with_axes(dot, axes)
+        if self.chain.row in operands[1][1]:
             return None
-        shapes = [
-            _cut(o.array_shape, own, self._sizes)
-            for o, own in zip(dot.operands, operands, strict=True)
-        ]
-        matrices = tuple(
+        shapes = [_cut(matrix.array_shape, own, self._sizes) for matrix, own in operands]
+        matrices = [
             derived(dot, "parameter", shape, (), Parameter(n)) for n, shape in enumerate(shapes)
-        )
-        block = replace(dot, operands=matrices, shape=_cut(dot.array_shape, axes, self._sizes))
-        return panels_of(block, self.target, self.strict)
+        ]
+        shape = _cut(dot.array_shape, axes, self._sizes)
+        block = replace(dot, operands=tuple(matrices), shape=shape)
+        assert self.context.target is not None
+        return panels_of(block, self.context.target, self.context.strict)
 
-    def _split(self, number: Instruction, sizes: Sequence[int]) -> list[Instruction]:
-        """The indices of dimensions of these sizes at a row-major position."""
+    def _split(self, number: Instruction) -> list[Instruction]:
+        """The index of the batch of this number."""
         places = []
-        for size in reversed(sizes[1:]):
+        for size in reversed(self._batches[1:]):
             places.append(self._scalar("remainder", number, size))
             number = self._scalar("divide", number, size)
         return [number, *reversed(places)]
 
     def _first_row(self, block: Instruction) -> Instruction:
         """The last block ends with the last row."""
-        rows, size = self._hero.array_shape.dimensions[self.chain.row], self._sizes[self.chain.row]
+        rows, size = self.hero.array_shape.dimensions[self.chain.row], self._sizes[self.chain.row]
         first = self._scalar("multiply", block, size)
         return first if rows % size == 0 else self._scalar("minimum", first, rows - size)
 
     def _scalar(self, op: str, value: Instruction, number: int) -> Instruction:
-        return derived(self._hero, op, S64, (value, _number(self._hero, number)))
+        return derived(self.hero, op, S64, (value, _number(self.hero, number)))
 
 
 @dataclass(eq=False)
@@ -202,8 +222,8 @@ class _Turn:
         return derived(hero, "dynamic-update-slice", result.shape, operands)
 
     def right_matrix(self, dot: Instruction) -> Instruction:
-        _, axes = axes_of_operands(dot, self.chain.axes_of(dot)) or ((), ())
-        return self._part(dot.operands[1], axes)
+        _, (matrix, axes) = operands_with_axes(dot, self.chain.axes_of(dot))
+        return self._part(matrix, axes)
 
     def _part(self, value: Instruction, axes: Axes) -> Instruction:
         if value in self.made:
@@ -220,9 +240,8 @@ class _Turn:
         if isinstance(member.attributes, Iota):
             place = self.places.get(axes[member.attributes.iota_dimension])
             return replace(member, shape=shape) if place is None else _iota(member, shape, place)
-        operands = zip(member.operands, axes_of_operands(member, axes) or (), strict=True)
-        parts = tuple(self._part(operand, own) for operand, own in operands)
-        return replace(member, shape=shape, operands=parts)
+        parts = [self._part(operand, own) for operand, own in operands_with_axes(member, axes)]
+        return replace(member, shape=shape, operands=tuple(parts))
 
     def _slice(self, array: Instruction, axes: Axes) -> Instruction:
         shape = _cut(array.array_shape, axes, self.sizes)

@@ -81,7 +81,12 @@ def stands_in_code(value: Instruction) -> bool:
     return is_written_out(value) or reads_nothing(value)
 
 
-def axes_of_operands(reader: Instruction, axes: Axes) -> list[Axes] | None:
+def operands_with_axes(reader: Instruction, axes: Axes) -> list[tuple[Instruction, Axes]]:
+    """Of a member, or of what stands in code, whose own axes these are."""
+    return list(zip(reader.operands, _axes_of_operands(reader, axes) or (), strict=True))
+
+
+def _axes_of_operands(reader: Instruction, axes: Axes) -> list[Axes] | None:
     """Of each operand, where the result has these; None where what is one turn's of the result is
     not made of one turn's of the operands."""
     attributes, operands = reader.attributes, reader.operands
@@ -177,8 +182,7 @@ class _Finder:
 
     def _ask(self, reader: Instruction, axes: Axes) -> None:
         are_matrices = reader.op == "dot" or reader in self._matrices
-        operands = axes_of_operands(reader, axes) or []
-        for operand, own in zip(reader.operands, operands, strict=True):
+        for operand, own in operands_with_axes(reader, axes):
             self._asked.setdefault(operand, set()).add(own)
             if are_matrices:
                 self._matrices.add(operand)
@@ -191,7 +195,7 @@ class _Finder:
             return False
         if instruction.control_predecessors or not is_static(instruction):
             return False
-        if axes_of_operands(instruction, axes) is None:
+        if _axes_of_operands(instruction, axes) is None:
             return False
         if instruction in self._matrices:
             return instruction.op in _MOVED

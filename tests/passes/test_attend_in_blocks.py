@@ -10,10 +10,10 @@ from ccodegen.backend.build import Build
 from ccodegen.hlo.ir import Module
 from ccodegen.hlo.text import parse
 from ccodegen.ops.build import tuple_of
-from ccodegen.passes.attend_in_blocks import attend_in_blocks
+from ccodegen.passes.attend_in_blocks import Memory, attend_in_blocks
 from ccodegen.passes.context import PassContext
 from ccodegen.target import load
-from tests.passes.checking import WITHOUT_VECTORS_OR_STRICT, module, same_bits
+from tests.passes.checking import module, same_bits
 from tests.three_ways import check, plain_target, with_vectors
 
 CONTEXT = PassContext(target=load("x86-64"))
@@ -26,9 +26,8 @@ ENTRY e {
 
 @pytest.fixture(autouse=True)
 def _little_is_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ccodegen.passes.attend_in_blocks._FAR", 1 << 10)
-    monkeypatch.setattr("ccodegen.passes.attend_in_blocks._NEAR", 1 << 10)
-    monkeypatch.setattr("ccodegen.passes.attend_in_blocks._LEAST_ROWS", 4)
+    little = Memory(far=1 << 10, near=1 << 8, rows=4)
+    monkeypatch.setattr("ccodegen.passes.attend_in_blocks.CACHES", little)
 
 
 def softmax(shape: str, rank: int) -> str:
@@ -83,6 +82,10 @@ def tried(program: Module, count: int) -> Build:
 )
 def test_scores_of_a_block_at_a_time(sizes: tuple[int, int, int, int]) -> None:
     tried(attention(*sizes), 2 if sizes[0] > 1 else 1)
+
+
+def test_blocks_as_large_as_a_batch() -> None:
+    tried(attention(40, 5, 12, 4), 1)
 
 
 def test_memory_is_that_of_a_block() -> None:
@@ -159,6 +162,12 @@ def test_several_batches_and_probabilities_on_the_right(order: tuple[int, int]) 
     )
 
 
+def test_without_vectors_scores_take_little_memory() -> None:
+    program = attention(4, 64, 64, 16)
+    built = check(program, target=replace(plain_target(), machine=load("cortex-m4").machine))
+    assert built.program.arena_size < 5 << 10
+
+
 def test_strict_mode_keeps_all_bits() -> None:
     program = attention(3, 20, 30, 8)
     context = PassContext(target=load("x86-64"), strict=True)
@@ -166,11 +175,10 @@ def test_strict_mode_keeps_all_bits() -> None:
 
 
 def test_left_alone() -> None:
+    for few in (attention(1, 9, 8, 4), attention(1, 4, 90, 4)):  # scores, or rows
+        assert attend_in_blocks(few, CONTEXT) is few
     several = attention(3, 20, 30, 8)
-    few = attention(1, 9, 8, 4)
-    assert attend_in_blocks(few, CONTEXT) is few
-    for context in WITHOUT_VECTORS_OR_STRICT[1:]:
-        assert attend_in_blocks(several, context) is several
+    assert attend_in_blocks(several, PassContext()) is several
 
 
 @pytest.mark.parametrize("name", ["p", "s", "top", "x"])
