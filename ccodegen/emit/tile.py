@@ -3,9 +3,10 @@
 The name says it all: ccg_tile_f32_8x32.h has `ccg_tile_f32_8x32(sums, lhs, rhs, lhs_offset,
 row_step, depth_step, rhs_offset, depth)`, whose sums fill vector registers over the whole depth.
 Both matrices and the sums are of the one type. ccg_tile_f32_8x32_runs has two arguments more: the
-left matrix lies in runs along the depth, so long and so far apart. ccg_tile_f32_1x64_apart has one
-more: its columns lie in two panels, so far apart. ccg_tile_s8_u8_8x32 has a left matrix of s8, a
-right one of u8, and u32 sums, which take as many products at a time as such elements fill a sum;
+left matrix lies in runs along the depth, so long and so far apart; ccg_tile_f32_8x32_planes has two
+more than that: so many runs lie in a plane, and planes so far apart. ccg_tile_f32_1x64_apart has
+one more: its columns lie in two panels, so far apart. ccg_tile_s8_u8_8x32 has a left matrix of s8,
+a right one of u8, and u32 sums, which take as many products at a time as such elements fill a sum;
 ccg_tile_s8_u8_8x32_noted does not find out itself by how much changed signs make them too large.
 ccg_tile_bf16_bf16_8x32 has f32 sums, and `least` behind the depth.
 """
@@ -22,11 +23,18 @@ from ccodegen.support.pattern import pattern
 _PAIRS = "bf16_bf16"
 _BYTES = ("s8_s8", "s8_u8", "u8_s8", "u8_u8")
 _KINDS = rf"f32|f64|u32|s16_s16|[su]8_[su]8|{_PAIRS}"
-NAME = pattern(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})(_runs|_apart|_noted)?)\.h")
+_SUFFIXES = "_runs|_planes|_apart|_noted"
+NAME = pattern(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})({_SUFFIXES})?)\.h")
 # C's name and the size in bytes.
 TYPES = {"f32": ("float", 4), "f64": ("double", 8), "u32": ("uint32_t", 4)}
 NARROW_TYPES = {"s8": ("int8_t", 1), "u8": ("uint8_t", 1), "s16": ("int16_t", 2)}
-_WITH_SUFFIX = {"_runs": tuple(TYPES), "_apart": tuple(TYPES), "_noted": _BYTES}
+_OF_ONE_TYPE = tuple(TYPES)
+_WITH_SUFFIX = {
+    "_runs": _OF_ONE_TYPE,
+    "_planes": _OF_ONE_TYPE,
+    "_apart": _OF_ONE_TYPE,
+    "_noted": _BYTES,
+}
 _SUM_BYTES = 4  # of narrow elements
 _WIDTHS = (64, 32, 16)  # bytes of a vector register
 # With the operands these fill 32 registers; more sums than that would live in memory.
@@ -75,11 +83,13 @@ class _TileView:
 
 @immutable
 class _PlainView(_TileView):
-    """All of one type. `runs`: whether the depth of the left matrix lies in runs. `panel`: how wide
+    """All of one type. `runs`: whether the depth of the left matrix lies in runs, `planes`: whether
+    these lie in planes. `panel`: how wide
     panels of the right matrix are, `apart`: whether the second half of the columns is in another
     one."""
 
     runs: bool
+    planes: bool
     apart: bool
     panel: int
     type: str
@@ -128,7 +138,8 @@ def _plain_view(function: str, kind: str, rows: int, columns: int) -> _PlainView
     return _PlainView(
         name=function,
         ahead=_ahead(rows, element_bytes),
-        runs=function.endswith("_runs"),
+        runs=function.endswith(("_runs", "_planes")),
+        planes=function.endswith("_planes"),
         apart=apart,
         panel=panel,
         type=c_type,

@@ -20,7 +20,7 @@ Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
 Effect: TypeAlias = Callable[[Arrays, Sequence[Any]], None]
 """Of arrays, which it changes in place, and scalars."""
 
-_TILE = pattern(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_noted)?")
+_TILE = pattern(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)(?:_runs|_planes|_noted)?")
 _APART = pattern(r"ccg_tile_[a-z]\w+?_(\d+)x(\d+)_apart")
 _MATRIX = pattern(r"ccg_matrix_[a-z]\w+?_(\d+)x(\d+)")
 _ROWS = pattern(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
@@ -69,13 +69,14 @@ def _tile(rows: int, columns: int) -> Effect:
     def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
         sums, lhs, rhs = (a.reshape(-1) for a in arrays[:3])
         offset, row_step, depth_step, rhs_offset, depth, *more = map(int, scalars)
-        run, run_step = more if len(more) == 2 else (depth, 0)
+        run, run_step, runs, plane_step = (*more, depth, 0)[:4] if more[1:] else (depth, 0, 1, 0)
         total = np.zeros((rows, columns), sums.dtype)
         group = sums.itemsize // lhs.itemsize  # elements of the depth side by side
         for k in range(depth):
             turn, part = divmod(k, group)
             part = group - 1 - part if sums.dtype.kind == "f" else part
-            start = offset + turn // run * run_step + turn % run * depth_step + part
+            plane, place = divmod(turn // run, runs)
+            start = offset + plane * plane_step + place * run_step + turn % run * depth_step + part
             left = lhs[start + np.arange(rows) * row_step]
             right = rhs[rhs_offset + (turn * columns + np.arange(columns)) * group + part]
             total += left.astype(sums.dtype)[:, None] * right.astype(sums.dtype)[None, :]

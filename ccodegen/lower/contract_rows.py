@@ -83,7 +83,7 @@ def _in_runs(product: Product, lanes: int) -> RowTile | None:
     if tile is None:
         return None
     runs = left_runs(rows, tile)
-    if runs is None or runs.step != 1 or runs.run < lanes:
+    if runs is None or runs.step != 1 or runs.plane_step or runs.run < lanes:
         return None
     return RowTile(rows, tile, runs) if _has_lines(product, tile) else None
 

@@ -1,8 +1,9 @@
 """Convolutions whose left matrix is read in place: along the depth it lies in runs.
 
 Under a window of 3 × 3 over images whose features lie side by side, the depth of a place is three
-runs of three pixels. Places in one row of the image are a constant step apart, those of different
-rows are not, so that each row of the result is a product by itself.
+runs of three pixels; of 3 × 3 × 3 over volumes, three planes of such. Places in one row of the
+image are a constant step apart, those of different rows are not, so that each row of the result is
+a product by itself.
 """
 
 from __future__ import annotations
@@ -26,14 +27,17 @@ _NEAR = 1 << 19  # bytes: what is read anew for each row should lie in a second-
 
 @immutable
 class RunTile:
-    """A register tile, and of the left matrix how far apart rows are, elements of a run and runs;
-    how long a run is."""
+    """A register tile, and of the left matrix how far apart rows are, elements of a run, runs and
+    planes of them; how long a run is, and how many there are in a plane. `plane_step`: 0 where all
+    are in one."""
 
     tile: RegisterTile
     row_step: int
     step: int
     run: int
     run_step: int
+    runs: int
+    plane_step: int
 
     def left(self, product: Product, batch: Index, number: Expr) -> Panel:
         """The panel of this number in a row of a product by rows."""
@@ -111,7 +115,7 @@ def by_rows(product: Product) -> Product:
 
 
 def left_runs(product: Product, tile: RegisterTile) -> RunTile | None:
-    """How the left matrix lies in memory; None where it is computed, or in more than one kind of
+    """How the left matrix lies in memory; None where it is computed, or in more than planes of
     runs."""
     with product.looked_at() as (batch, row, depth, _):
         value = product.lhs(batch, row, depth)
@@ -120,10 +124,10 @@ def left_runs(product: Product, tile: RegisterTile) -> RunTile | None:
         return None
     row_step, *steps = found[1]
     runs = merged_axes(product.shape.depth, steps)
-    if len(runs) > 2:
+    if len(runs) > 3:
         return None
-    (_, run_step), (run, step) = ((1, 0), (1, 0), *runs)[-2:]
-    return RunTile(tile, row_step, step, run, run_step)
+    (_, plane_step), (count, run_step), (run, step) = ((1, 0), (1, 0), (1, 0), *runs)[-3:]
+    return RunTile(tile, row_step, step, run, run_step, count, plane_step)
 
 
 def contract_in_runs(product: Product, runs: RunTile) -> None:
@@ -146,11 +150,13 @@ def contract_in_runs(product: Product, runs: RunTile) -> None:
 
 def _sums(product: Product, runs: RunTile, left: Panel, right: Panel) -> Buffer:
     """By tile(sums, lhs, rhs, lhs offset, step per row, step in a run, rhs offset, depth, length of
-    a run, step from run to run)."""
+    a run, step from run to run), and of planes how many runs are in one and the step to the next
+    one."""
     builder, tile = product.work.builder, runs.tile
     sums = builder.local(tile.sums, (tile.rows * tile.columns,), "sums")
-    name = f"{tile.function('tile')}_runs"
-    sizes = product.shape.sizes[2], runs.run, runs.run_step
+    name = f"{tile.function('tile')}_{'planes' if runs.plane_step else 'runs'}"
+    sizes = [product.shape.sizes[2], runs.run, runs.run_step]
+    sizes += [runs.runs, runs.plane_step] if runs.plane_step else []
     steps = map(index, (left.row_step, left.column_step))
     scalars = builder.simplify((left.offset, *steps, right.offset, *map(index, sizes)))
     builder.emit(CallC(name, f"{name}.h", (sums, left.buffer, right.buffer), scalars))

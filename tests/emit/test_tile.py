@@ -106,6 +106,20 @@ def test_runs_of_the_depth(machine: str, compiler: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("machine", MACHINES)
+def test_runs_in_planes(machine: str, compiler: str, tmp_path: Path) -> None:
+    flags = f"{machine} -ffp-contract=off"
+    run = build("ccg_tile_f32_3x8_planes", tmp_path, compiler, flags, sizes=9)
+    random = np.random.default_rng(0)
+    volume = random.standard_normal((3, 4, 7, 2)).astype(np.float32)
+    rhs = random.standard_normal((36, 8)).astype(np.float32)
+    sums = np.empty((3, 8), np.float32)
+    called(run, (sums, volume, rhs), (70, 4, 1, 0, 36, 6, 14, 3, 56))
+    lhs = np.stack([volume[1:, 1:, at : at + 3].reshape(-1) for at in (0, 2, 4)])
+    np.testing.assert_array_equal(sums, in_order(lhs, rhs))
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("size", ["1x64", "2x16", "1x6"])
 def test_columns_in_two_panels(size: str, machine: str, compiler: str, tmp_path: Path) -> None:
     run = build(f"ccg_tile_f32_{size}_apart", tmp_path, compiler, machine, sizes=6)

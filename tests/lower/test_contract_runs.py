@@ -19,7 +19,7 @@ def convolution(size: str, window: str, kernel: str, shape: str, kind: str = "f3
 
 
 def in_runs(built: Build) -> bool:
-    return any(function.endswith("_runs") for function in functions(built))
+    return any(function.endswith(("_runs", "_planes")) for function in functions(built))
 
 
 @MODES
@@ -40,14 +40,29 @@ def test_rows_of_images(size: str, window: str, kernel: str, shape: str, strict:
     assert in_runs(built)
 
 
+@MODES
 @pytest.mark.parametrize(
     ("size", "window", "kernel", "shape"),
     [
-        ("9,11,6", "size=3x3 rhs_dilate=2x2", "3,3,6,9", "5,7,9"),  # runs of two kinds
+        ("9,11,6", "size=3x3 rhs_dilate=2x2", "3,3,6,9", "5,7,9"),
+        ("4,5,9,2", "size=2x2x2", "2,2,2,2,8", "3,4,8,8"),
+        ("5,6,13,3", "size=3x3x3 pad=1_1x1_1x1_1", "3,3,3,3,9", "5,6,13,9"),
+        ("7,6,13,3", "size=3x2x3 stride=2x1x1", "3,2,3,3,8", "3,5,11,8"),
+    ],
+)
+def test_runs_in_planes(size: str, window: str, kernel: str, shape: str, strict: bool) -> None:
+    """Of volumes, or of windows with gaps both ways."""
+    built = check(with_weights(convolution(size, window, kernel, shape)), strict=strict)
+    assert any(function.endswith("_planes") for function in functions(built))
+
+
+@pytest.mark.parametrize(
+    ("size", "window", "kernel", "shape"),
+    [
         ("9,3,6", "size=3x3", "3,3,6,16", "7,1,16"),  # rows are short
         ("5,11,1024", "size=2x2", "2,2,1024,9", "4,10,9"),  # places share a cache's places
         ("7,9,64", "size=5x5", "5,5,64,128", "3,5,128"),  # each row would read much anew
-        ("4,5,9,2", "size=2x2x2", "2,2,2,2,8", "3,4,8,8"),  # runs of two kinds
+        ("4,5,9,2", "size=2x2x2 rhs_dilate=2x2x2", "2,2,2,2,8", "2,3,7,8"),  # planes of two kinds
         ("9,11,6", "size=1x1", "1,1,6,16", "9,11,16"),  # all places are a constant step apart
     ],
 )
