@@ -302,7 +302,8 @@ class _Decider:
             is_update = user.op == "dynamic-update-slice" and value is user.operands[1]
             if is_update and self._reads_overwritten(value, user):
                 return False
-            return fits_before(group.hero, value)
+            if not fits_before(group.hero, value):
+                return False
         if user.op == "reduce":
             rank = value.array_shape.rank
             return rank == 0 or value.array_shape.dimensions == rows_of(user).dimensions

@@ -420,3 +420,27 @@ def test_reduces_whose_kernels_would_need_each_other_stay_apart() -> None:
         "  ROOT r = (f32[4,2], f32[8]) tuple(q, b) }"
     )
     assert same_bits(program, fuse(program, DEFAULT))
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "f32[9,40] concatenate(x, a, b, c), dimensions={1}",
+        "f32[9,10] dynamic-update-slice(y, c, z, z)",
+    ],
+)
+def test_windows_of_windows_are_made_one_after_the_other(last: str) -> None:
+    """Each element of the last one would else be made of 5 x 5 x 5 others."""
+    window = "window={size=1x5 pad=0_0x2_2}, to_apply=max"
+    program = module(
+        "max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = maximum(a, b) }\n"
+        "ENTRY e { x = f32[9,10] parameter(0)  y = f32[9,10] parameter(1)\n"
+        "  l = f32[] constant(-inf)  z = s32[] constant(0)\n"
+        f"  a = f32[9,10] reduce-window(x, l), {window}\n"
+        f"  b = f32[9,10] reduce-window(a, l), {window}\n"
+        f"  c = f32[9,10] reduce-window(b, l), {window}\n"
+        f"  ROOT r = {last} }}"
+    )
+    fused = fuse(program, PassContext(target=load("x86-64")))
+    assert len(kernels(fused)) >= 3
+    assert same_bits(program, fused)
