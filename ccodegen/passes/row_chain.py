@@ -23,6 +23,7 @@ Axes: TypeAlias = tuple[int | None, ...]
 """For each dimension of an array the one of the result that it runs along with; None for such that
 each turn reads whole."""
 
+_COPIED = frozenset({"broadcast", "reshape"})
 _MOVED = frozenset({"reshape", "transpose"})
 
 
@@ -176,8 +177,9 @@ class _Finder:
             asked = self._asked.get(instruction, set())
             if len(asked) == 1 and self._may_join(instruction, *asked):
                 self._found[instruction] = next(iter(asked))
-                self._readers.add(instruction)
                 self._ask(instruction, *asked)
+                if self._is_read_here_alone(instruction):
+                    self._readers.add(instruction)
         return dict(reversed(self._found.items()))
 
     def _ask(self, reader: Instruction, axes: Axes) -> None:
@@ -188,8 +190,7 @@ class _Finder:
                 self._matrices.add(operand)
 
     def _may_join(self, instruction: Instruction, axes: Axes) -> bool:
-        alone = self._readers.issuperset(self._computation.users[instruction])
-        if instruction in self._kept or not alone:
+        if instruction.op not in _COPIED and not self._is_read_here_alone(instruction):
             return False
         if not isinstance(instruction.shape, ArrayShape) or stands_in_code(instruction):
             return False
@@ -203,6 +204,10 @@ class _Finder:
             return self._is_cut(axes) and instruction.array_shape.bytes >= self._least
         dear = instruction.op == "reduce" or is_dear(instruction)
         return self._is_cut(axes) or not dear
+
+    def _is_read_here_alone(self, value: Instruction) -> bool:
+        readers = self._computation.users[value]
+        return value not in self._kept and self._readers.issuperset(readers)
 
     def _is_cut(self, axes: Axes) -> bool:
         """Whether no two turns would compute the same."""

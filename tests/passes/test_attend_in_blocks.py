@@ -192,6 +192,18 @@ def test_what_others_read_is_left_alone(name: str) -> None:
     assert attend_in_blocks(program, CONTEXT) is program
 
 
+def test_a_broadcast_that_others_read_is_made_in_each_block() -> None:
+    """Such as a mask that all heads of several layers share."""
+    between = "a = f32[20,30] parameter(3)  as = SHAPE broadcast(a), dimensions={1,2}"
+    plain = attention(3, 20, 30, 8, f"{between}  m = SHAPE add(s, as)")
+    root = plain.entry.root
+    (mask,) = (i for i in plain.entry.instructions if i.name == "as")
+    program = replace(plain, entry=replace(plain.entry, root=tuple_of(root, (root, mask))))
+    tried(program, 2)
+    (loop,) = (i for i in attend_in_blocks(program, CONTEXT).entry.instructions if i.op == "while")
+    assert mask.shape not in (o.shape for o in loop.operands[0].operands)
+
+
 def test_products_without_softmax_are_left_alone() -> None:
     """Two layers: each block would read the weights again."""
     program = module(
