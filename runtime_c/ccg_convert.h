@@ -8,17 +8,26 @@
 #include "ccg_base.h"
 #include "ccg_float.h"
 
-/* T: the type that holds the integer, V: the one to compute in. What is out of range is replaced
-   before the cast, because casting it is undefined; what is near zero because gcc 12 with
-   -fno-trapping-math makes a truncation of (float)(int)x, and so -0 of -0.5. */
-#define CCG_TO_INTEGER(to, T, V, from, F, least_value, largest_value) \
-    CCG_INLINE T ccg_##to##_from_##from(F x) \
+/* As an integer between two, which are V's. What is out of range is replaced before the cast,
+   because casting it is undefined; what is near zero because gcc 12 with -fno-trapping-math makes a
+   truncation of (float)(int)x, and so -0 of -0.5. */
+#define CCG_SATURATE(function, V, from, F) \
+    CCG_INLINE V function(F x, F least, F largest) \
     { \
-        const F least = least_value, largest = largest_value; \
         F inside = x < least ? least : x; \
         inside = inside > largest ? largest : inside; \
         inside = ccg_abs_##from(inside) >= 1 ? inside : 0; \
-        return (T)(V)inside; \
+        return (V)inside; \
+    }
+CCG_SATURATE(ccg_saturate_f32, int32_t, f32, float)
+CCG_SATURATE(ccg_saturate_f64, int32_t, f64, double)
+CCG_SATURATE(ccg_saturate_unsigned_f64, uint32_t, f64, double)
+
+/* T: the type that holds the integer. */
+#define CCG_TO_INTEGER(to, T, from, F, least, largest) \
+    CCG_INLINE T ccg_##to##_from_##from(F x) \
+    { \
+        return (T)ccg_saturate_##from(x, least, largest); \
     }
 /* Where the largest value is none of F's; the limit is one more. It is added, not chosen: gcc would
    move what is done with the result before the choice, and compares of it do not become vectors
@@ -33,16 +42,16 @@
         return (T)inside + (x >= limit ? largest : 0); \
     }
 #define CCG_TO_INTEGERS(from, F) \
-    CCG_TO_INTEGER(s1, int8_t, int32_t, from, F, -1, 0) \
-    CCG_TO_INTEGER(s2, int8_t, int32_t, from, F, -2, 1) \
-    CCG_TO_INTEGER(s4, int8_t, int32_t, from, F, -8, 7) \
-    CCG_TO_INTEGER(s8, int8_t, int32_t, from, F, -128, 127) \
-    CCG_TO_INTEGER(s16, int16_t, int32_t, from, F, -32768, 32767) \
-    CCG_TO_INTEGER(u1, uint8_t, int32_t, from, F, 0, 1) \
-    CCG_TO_INTEGER(u2, uint8_t, int32_t, from, F, 0, 3) \
-    CCG_TO_INTEGER(u4, uint8_t, int32_t, from, F, 0, 15) \
-    CCG_TO_INTEGER(u8, uint8_t, int32_t, from, F, 0, 255) \
-    CCG_TO_INTEGER(u16, uint16_t, int32_t, from, F, 0, 65535) \
+    CCG_TO_INTEGER(s1, int8_t, from, F, -1, 0) \
+    CCG_TO_INTEGER(s2, int8_t, from, F, -2, 1) \
+    CCG_TO_INTEGER(s4, int8_t, from, F, -8, 7) \
+    CCG_TO_INTEGER(s8, int8_t, from, F, -128, 127) \
+    CCG_TO_INTEGER(s16, int16_t, from, F, -32768, 32767) \
+    CCG_TO_INTEGER(u1, uint8_t, from, F, 0, 1) \
+    CCG_TO_INTEGER(u2, uint8_t, from, F, 0, 3) \
+    CCG_TO_INTEGER(u4, uint8_t, from, F, 0, 15) \
+    CCG_TO_INTEGER(u8, uint8_t, from, F, 0, 255) \
+    CCG_TO_INTEGER(u16, uint16_t, from, F, 0, 65535) \
     CCG_TO_WIDE_INTEGER(s64, int64_t, INT64_MAX, from, F, (F)-0x1p63, (F)0x1p63) \
     CCG_TO_WIDE_INTEGER(u64, uint64_t, UINT64_MAX, from, F, 0, (F)0x1p64)
 
@@ -50,9 +59,13 @@ CCG_TO_INTEGERS(f32, float)
 CCG_TO_INTEGERS(f64, double)
 CCG_TO_WIDE_INTEGER(s32, int32_t, INT32_MAX, f32, float, -0x1p31f, 0x1p31f)
 CCG_TO_WIDE_INTEGER(u32, uint32_t, UINT32_MAX, f32, float, 0, 0x1p32f)
-CCG_TO_INTEGER(s32, int32_t, int32_t, f64, double, -0x1p31, INT32_MAX)
-CCG_TO_INTEGER(u32, uint32_t, uint32_t, f64, double, 0, UINT32_MAX)
+CCG_TO_INTEGER(s32, int32_t, f64, double, -0x1p31, INT32_MAX)
+CCG_INLINE uint32_t ccg_u32_from_f64(double x)
+{
+    return ccg_saturate_unsigned_f64(x, 0, UINT32_MAX);
+}
 
+#undef CCG_SATURATE
 #undef CCG_TO_INTEGER
 #undef CCG_TO_WIDE_INTEGER
 #undef CCG_TO_INTEGERS

@@ -5,7 +5,8 @@ Operands have one type, which is the result's too, unless the row says otherwise
 takes the numbers of exponent and mantissa bits as u32 constants. `quotient` is `divide`
 with the divisor's reciprocal as third operand, `decay` is `exponential` of what is not positive;
 the runtime's functions say for which operands. `narrow` is `convert` of an f32 that is a half to
-it; `unrounded` of a half to an f32, any that rounds to it.
+it; `unrounded` of a half to an f32, any that rounds to it. `saturate` is `convert` to an integer
+between two, in an s32.
 """
 
 from __future__ import annotations
@@ -300,6 +301,9 @@ _ROWS = (
         real=lambda t: f"ccg_complex_{_complex(t).text}({{0}}, {{1}})", result=_complex,
     ),
     _row("reduce-precision", 3, ref.reduce_precision, real=function("reduce_precision", 3)),
+    _row(
+        "saturate", 3, ref.saturate, real=function("saturate", 3), result=lambda _: ElementType.S32
+    ),
     Operator("convert", 1, ref.convert, {}),
     Operator("bitcast-convert", 1, ref.bitcast, {}),
     Operator("narrow", 1, ref.convert, {}),

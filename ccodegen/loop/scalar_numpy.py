@@ -302,6 +302,12 @@ def convert(result: ElementType, a: Array) -> Array:
     return _wrapped_integer(wide(a), result)
 
 
+def saturate(result: ElementType, a: Array, least: Array, largest: Array) -> Array:
+    """To an integer between two, truncated; NaN gives 0."""
+    inside = np.where(np.isnan(a), 0, np.minimum(np.maximum(a, least), largest))
+    return convert(result, inside.astype(a.dtype))
+
+
 def _wrapped_integer(a: Array, result: ElementType) -> Array:
     return wrapped(a, result).astype(result.dtype) if result.is_integer else a.astype(result.dtype)
 

@@ -144,7 +144,7 @@ def _header(name: str) -> str:
         return "ccg_base.h"
     if name.endswith("_index"):
         return "ccg_index.h"
-    if "_from_" in name or name.startswith("ccg_reduce_precision"):
+    if "_from_" in name or name.startswith(("ccg_reduce_precision", "ccg_saturate")):
         return _conversion_header(name)
     stem, _, suffix = name.removeprefix("ccg_").rpartition("_")
     if integer := re.fullmatch(_INTEGERS, suffix):

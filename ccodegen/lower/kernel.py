@@ -27,6 +27,7 @@ from ccodegen.loop.starts import name_starts
 from ccodegen.loop.unroll_folds import unroll_folds
 from ccodegen.loop.unroll_rows import unroll_rows
 from ccodegen.loop.widen_halves import widen_halves
+from ccodegen.loop.widen_narrow_stores import widen_narrow_stores
 from ccodegen.lower.column_plan import column_plan, columns_fit
 from ccodegen.lower.concatenate_plan import concatenate_plan
 from ccodegen.lower.contract_plan import HEROES, contract_plan
@@ -74,6 +75,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     if machine.converts_f16 and any(b.type is ElementType.F16 for b in buffers):
         body = widen_halves(body, fresh)
     if machine.has_vectors:
+        body = widen_narrow_stores(body, fresh, machine.vector_bytes)
         body = pack_rows(body, fresh, machine.vector_elements(4))
         body = overlap_tails(body, fresh, machine.vector_bytes)
         body = name_conditions(mask_choices(body), fresh)

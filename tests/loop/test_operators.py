@@ -119,6 +119,11 @@ def arguments_of(name, types):
         x = values_of(types[0])
         e, m = np.array([w for w in widths for _ in x], np.uint32).T
         return [np.tile(x, len(widths)), e.copy(), m.copy()]
+    if name == "saturate":
+        ranges = [(-128, 127), (0, 1), (-8, 7), (0, 255)]
+        x = values_of(types[0])
+        least, most = np.array([r for r in ranges for _ in x], types[0].dtype).T
+        return [np.tile(x, len(ranges)), least.copy(), most.copy()]
     columns = [values_of(t) for t in types]
     if name in ("divide", "remainder") and types[0] is INDEX:
         columns[1] = columns[1][1:]

@@ -27,6 +27,8 @@ def arguments(name: str, count: int) -> list[Any] | None:
     arrays = [sample(compiled.element_dtype(kind), count, rng) for _, kind in function.parameters]
     if "reduce_precision" in name:
         arrays[1:] = [arrays[1] % 8 + 1, arrays[2] % 24]
+    if "saturate" in name:
+        arrays[1:] = [np.full_like(arrays[1], 0), np.full_like(arrays[2], 255)]
     return arrays
 
 

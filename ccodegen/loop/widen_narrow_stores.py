@@ -1,0 +1,149 @@
+"""Short loops compute in words what they store in bytes, and store it after that.
+
+    for j < 16 vector: y[j] = convert(x[j] * s)    →    for j < 16 vector: w[j] = saturate(x[j] * s)
+                                                        for j < 16 vector: y[j] = convert(w[j])
+
+A compiler takes as many turns at a time as fill a vector with what is narrowest; where there are
+fewer, it takes a narrower vector for all that is computed, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from ccodegen.loop.builder import apply, const
+from ccodegen.loop.ir import (
+    Alloc,
+    Apply,
+    Buffer,
+    Const,
+    Expr,
+    For,
+    Let,
+    Load,
+    LoopKind,
+    Note,
+    Space,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.loop.parts import variables
+from ccodegen.loop.rebuild import Body, keep_expr, rebuild, rebuild_expr, replacing
+from ccodegen.loop.rename import stem
+from ccodegen.support.element_type import ElementType, Kind
+
+_WORD = 4  # bytes
+_WORDS = (ElementType.S32, ElementType.U32)
+
+
+def widen_narrow_stores(body: Body, fresh: Callable[[str], str], vector_bytes: int) -> Body:
+    """Statements of equal effect, once loops are marked. `fresh` gives names that the kernel does
+    not have yet, after a hint."""
+
+    def widened(statement: Stmt) -> Stmt | Body:
+        if isinstance(statement, For) and _is_straight(statement):
+            loop = replace(statement, body=_named_in_words(statement.body, fresh))
+            stores = _stored_words(loop.body)
+            most = _most_turns(loop)
+            if stores and most and most * min(s.buffer.type.bytes for s in stores) < vector_bytes:
+                return _widened(loop, most, stores, fresh)
+        return statement
+
+    return rebuild(body, keep_expr, widened)
+
+
+def _is_straight(loop: For) -> bool:
+    """Whether it is a loop of independent turns, whose stores depend on nothing else that they
+    name."""
+    named = {s.var for s in loop.body if isinstance(s, Let)}
+    places = [i for s in loop.body if isinstance(s, Store) for i in s.indices]
+    plain = all(isinstance(s, Let | Store | Note) for s in loop.body)
+    return loop.kind is LoopKind.VECTOR and plain and named.isdisjoint(variables(*places))
+
+
+def _most_turns(loop: For) -> int:
+    """0 where that is not known."""
+    match loop.extent:
+        case int():
+            return loop.extent
+        case Apply("minimum", (Const(_, most), _) | (_, Const(_, most))):
+            return int(most)
+    return 0
+
+
+def _named_in_words(body: Body, fresh: Callable[[str], str]) -> Body:
+    """What is narrowed and has a name is named before."""
+    words: dict[Var, Expr] = {}
+    result: list[Stmt] = []
+    for statement in body:
+        (changed,) = rebuild((statement,), replacing(words))
+        if isinstance(changed, Let) and (word := _word(changed.value)) is not None:
+            own = Var(fresh(stem(changed.var.name)), word.type)
+            words[changed.var] = apply("convert", own, type=changed.value.type)
+            changed = Let(own, word)
+        result.append(changed)
+    return tuple(result)
+
+
+def _stored_words(body: Body) -> dict[Store, Expr]:
+    """What stores narrow, by these."""
+    stores = [s for s in body if isinstance(s, Store) and s.buffer.space is not Space.LOCAL]
+    return {s: word for s in stores if (word := _word(s.value)) is not None}
+
+
+def _word(value: Expr) -> Expr | None:
+    """What is narrowed to integers of fewer bytes, in a word; None for other values."""
+    match value:
+        case Apply("convert", (wide,), narrow) if narrow.is_integer and narrow.bytes < _WORD:
+            if isinstance(wide, Load):
+                return None
+            if wide.type is ElementType.F32:
+                value, *ends = _unlimited(wide, *_limits(narrow))
+                limits = (const(ElementType.F32, end) for end in ends)
+                return apply("saturate", value, *limits, type=ElementType.S32)
+            return wide if wide.type in _WORDS else None
+    return None
+
+
+def _unlimited(value: Expr, least: float, largest: float) -> tuple[Expr, float, float]:
+    """A value that is limited by constants and then to these, without that, and limits for both."""
+    match value:
+        case Apply("minimum", (inner, Const(_, most)) | (Const(_, most), inner)):
+            if least <= most:
+                return _unlimited(inner, least, min(largest, float(most)))
+        case Apply("maximum", (inner, Const(_, most)) | (Const(_, most), inner)):
+            if most <= largest:
+                return _unlimited(inner, max(least, float(most)), largest)
+        case Apply("clamp", (Const(_, low), inner, Const(_, high))):
+            if least <= low <= high <= largest:
+                return _unlimited(inner, float(low), float(high))
+    return value, least, largest
+
+
+def _limits(integer: ElementType) -> tuple[int, int]:
+    if integer.kind is Kind.UNSIGNED:
+        return 0, 2**integer.bits - 1
+    return -(2 ** (integer.bits - 1)), 2 ** (integer.bits - 1) - 1
+
+
+def _widened(
+    loop: For, most: int, stores: Mapping[Store, Expr], fresh: Callable[[str], str]
+) -> Body:
+    wide = {s: Buffer(fresh("wide"), word.type, (most,)) for s, word in stores.items()}
+    inner = tuple(
+        Store(wide[s], (loop.var,), stores[s]) if s in wide else s for s in loop.body
+    )
+    place = Var(fresh(stem(loop.var.name)))
+    put = replacing({loop.var: place})
+    last = tuple(
+        Store(
+            s.buffer,
+            tuple(rebuild_expr(i, put) for i in s.indices),
+            apply("convert", Load(word, (place,)), type=s.buffer.type),
+        )
+        for s, word in wide.items()
+    )
+    after = For(place, loop.extent, last, loop.kind)
+    return (*map(Alloc, wide.values()), replace(loop, body=inner), after)
