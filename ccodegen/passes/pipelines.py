@@ -10,6 +10,7 @@ from ccodegen.passes.absorb_reduced import absorb_reduced
 from ccodegen.passes.absorb_transposes import absorb_transposes
 from ccodegen.passes.attend_in_blocks import attend_in_blocks
 from ccodegen.passes.context import Pass, PassContext
+from ccodegen.passes.depthwise_in_floats import depthwise_in_floats
 from ccodegen.passes.drop_dead import drop_dead
 from ccodegen.passes.expand_batch_norm import expand_batch_norm
 from ccodegen.passes.expand_custom_calls import expand_custom_calls
@@ -114,7 +115,9 @@ COMPILATION: Pipeline = (
     *SIMPLIFICATION,
     # Before all that looks for features in the last dimension.
     lay_out_features,
-    # After it, as the turns in which results come have more dimensions; leaves constants to fold.
+    # Both leave constants to fold.
+    depthwise_in_floats,
+    # After features, as the turns in which results come have more dimensions.
     split_dilated,
     fold_constants,
     # Pads by itself, and makes products whose weights are laid out.
