@@ -10,7 +10,7 @@ places' upper bits down. Elsewhere blocks pay where the cache does not keep the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, index, vector_kind
@@ -33,8 +33,16 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.parts import parts
-from ccodegen.loop.rebuild import Body, rebuild, rebuild_expr, replacing, written_buffers
+from ccodegen.loop.parts import loads, parts
+from ccodegen.loop.ranges import Interval, interval
+from ccodegen.loop.rebuild import (
+    Body,
+    expressions,
+    rebuild,
+    rebuild_expr,
+    replacing,
+    written_buffers,
+)
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.shuffle import shuffle
 from ccodegen.support.immutable import immutable
@@ -101,7 +109,7 @@ def _turned(nest: _Nest, vector_bytes: int) -> tuple[Var, list[Load]] | None:
         return None
     written = written_buffers(nest.body)
     found: dict[Load, Var] = {}
-    for load in dict.fromkeys(_loads(nest.body)):
+    for load in _loads(nest):
         size = _block_size(load.buffer)
         along = [v for v, n in nest.outer.items() if _step(load.indices, v) == 1 and n >= size]
         pays = _is_shuffled(load.buffer, vector_bytes) or _reads_lines_again(nest, load)
@@ -153,15 +161,29 @@ def _block_size(buffer: Buffer) -> int:
     return min(_MOST_ELEMENTS, CACHE_LINE // buffer.type.bytes)
 
 
-def _loads(body: Body) -> Iterator[Load]:
-    """What is read in any case: not the arms of a select, nor what depends on names bound here."""
+def _loads(nest: _Nest) -> list[Load]:
+    """What may be read in any case: not what depends on names bound here, nor, in an arm of a
+    choice, what may be outside of its array."""
     bound: set[Expr] = set()
-    for statement in body:
-        for expr in reversed(computed(statement)):
-            if isinstance(expr, Load) and bound.isdisjoint(parts(*expr.indices)):
-                yield expr
+    found: dict[Load, None] = {}
+    for statement in nest.body:
+        certain = set(computed(statement))
+        for load in loads(*expressions((statement,))):
+            if load in certain or _is_inside(load, nest):
+                found |= {load: None} if bound.isdisjoint(parts(*load.indices)) else {}
         if isinstance(statement, Let):
             bound.add(statement.var)
+    return list(found)
+
+
+def _is_inside(load: Load, nest: _Nest) -> bool:
+    if not isinstance(nest.extent, int):
+        return False
+    ranges: dict[Expr, int | Interval] = {nest.inner: nest.extent}
+    ranges.update(nest.outer.items())
+    reach = [interval(index, ranges) for index in load.indices]
+    sizes = load.buffer.dimensions
+    return all(0 <= r.low <= r.high < size for r, size in zip(reach, sizes, strict=True))
 
 
 @immutable

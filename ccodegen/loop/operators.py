@@ -98,7 +98,8 @@ def check(operator: str, types: Sequence[ElementType], result: ElementType) -> s
         return "" if is_right else f"it does not give {result.text} of {types[0].text}"
     if any(t is not own for t, own in zip(types, _expected(operator, types), strict=True)):
         return f"it does not take {', '.join(t.text for t in types)}"
-    if _operand_type(operator, types).kind not in row.c:
+    too_narrow = operator == "saturate" and types[0].bits < 32  # has not all integers to be between
+    if _operand_type(operator, types).kind not in row.c or too_narrow:
         return f"it is not defined for {_operand_type(operator, types).text}"
     expected = row.result(_operand_type(operator, types))
     return "" if result is expected else f"it gives {expected.text}, not {result.text}"

@@ -274,6 +274,16 @@ def columns_are_contiguous(product: Product) -> bool:
         return stride_along(right, column[-1]) in (0, 1)
 
 
+def rows_are_contiguous(product: Product) -> bool:
+    """Whether the left matrix lies along its rows in memory."""
+    shape, builder = product.shape, product.work.builder
+    if not shape.rows:
+        return False
+    with builder.block(), builder.loops(shape.rows, "row") as row:
+        zeros = [tuple(index(0) for _ in axes) for axes in (shape.batch, shape.depth)]
+        return stride_along(product.lhs(zeros[0], row, zeros[1]), row[-1]) == 1
+
+
 def batch_is_contiguous(product: Product) -> bool:
     """Whether both operands and the result lie along the last batch dimension in memory."""
     shape, builder = product.shape, product.work.builder

@@ -16,6 +16,7 @@ from ccodegen.lower.contract_loops import (
     contract_in_lanes,
     contract_plainly,
     depth_is_contiguous,
+    rows_are_contiguous,
     shares_columns,
 )
 from ccodegen.lower.contract_rows import contract_in_rows, row_tile
@@ -42,6 +43,8 @@ HEROES = ("dot", "convolution")
 
 _LEAST_DEPTH_FOR_LANES = 8
 _LEAST_COLUMNS = 4
+_LEAST_WORK_OF_SCALARS = 1 << 9  # multiplications that take longer one by one than to pack for
+_LEAST_WORK_OF_ROWS = 5 << 10  # as compilers unroll less, and find vectors along the rows
 _MOST_ROWS_IN_PLACE = 24  # of floats, that share what is read some at a time
 
 
@@ -71,7 +74,7 @@ def _contract_narrow(product: Product) -> bool:
         _tell(product, form, "they are few and long")
         contract_in_rows(rows)
         return True
-    tile = register_tile(product.hero, product.work.job.target, product.work.job.strict)
+    tile = _tile(product)
     if tile is None or not _pays_in_tiles(product, tile):
         return False
     runs = run_tile(product, tile)
@@ -83,6 +86,17 @@ def _contract_narrow(product: Product) -> bool:
         _tell(product, f"in register tiles of {tile.rows} × {tile.columns}", "packing pays")
         contract_in_tiles(product, tile)
     return True
+
+
+def _tile(product: Product) -> RegisterTile | None:
+    """Of small matrices only where no loop over them is one of vectors."""
+    job = product.work.job
+    tile = register_tile(product.hero, job.target, job.strict)
+    widened = _widened(product.work, product.hero)
+    if tile is None and _loops(widened) is contract_plainly:
+        least = _LEAST_WORK_OF_ROWS if rows_are_contiguous(widened) else _LEAST_WORK_OF_SCALARS
+        tile = register_tile(product.hero, job.target, job.strict, least)
+    return tile
 
 
 def _tell(product: Product, form: str, why: str) -> None:

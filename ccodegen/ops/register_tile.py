@@ -86,12 +86,13 @@ class RegisterTile:
 
 
 def register_tile(
-    hero: Instruction, target: Target, strict: bool = False
+    hero: Instruction, target: Target, strict: bool = False, least_work: int = _LEAST_WORK
 ) -> RegisterTile | None:
-    """The tile of a dot or convolution; None where loops without packing are better."""
+    """The tile of a dot or convolution; None where loops without packing are better, as they are
+    below so many multiplications."""
     m, n, k = contraction(hero).sizes
     types = panel_types(hero, target, strict)
-    if types is None or m * n * k < _LEAST_WORK:
+    if types is None or m * n * k < least_work:
         return None
     if n < _LEAST_COLUMNS or k < _LEAST_DEPTH:
         return None

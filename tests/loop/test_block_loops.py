@@ -94,6 +94,15 @@ def test_elementwise_with_what_is_transposed() -> None:
 }""")
 
 
+@pytest.mark.parametrize("arms", ["t, z", "z, t"])
+def test_an_arm_of_a_choice_that_may_be_read_in_any_case(arms: str) -> None:
+    assert blocks(f"""ENTRY e {{
+      x = f32[163,97] parameter(0)  p = pred[97,163] parameter(1)
+      t = f32[97,163] transpose(x), dimensions={{1,0}}
+      c = f32[] constant(0)  z = f32[97,163] broadcast(c), dimensions={{}}
+      ROOT s = f32[97,163] select(p, {arms}) }}""")
+
+
 def test_what_is_read_on_a_condition_stays_there() -> None:
     """A block would read it in any case, from beyond the array too."""
     blocks("""ENTRY e {

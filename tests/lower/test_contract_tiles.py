@@ -206,6 +206,33 @@ def test_a_matrix_at_a_place_known_at_run_time_is_read_where_it_lies(
     assert built.program.arena_size == 0
 
 
+@pytest.mark.parametrize(
+    ("sizes", "order", "tiles"),
+    [
+        ((12, 9, 12), "mkb,nkb", True),
+        ((5, 5, 9), "mkb,nkb", False),  # too little to pack for
+        ((12, 9, 12), "bkm,bnk", False),  # vectors along the rows
+        ((12, 9, 12), "bmk,bkn", False),  # along the columns
+    ],
+)
+def test_small_matrices_where_no_loop_is_one_of_vectors(
+    sizes: tuple[int, int, int], order: str, tiles: bool
+) -> None:
+    extents = dict(zip("mkn", sizes, strict=True)) | {"b": 7}
+    left, right = order.split(",")
+    (m, _, n), shapes = sizes, [",".join(str(extents[c]) for c in o) for o in (left, right)]
+    built = check(
+        module_of(f"""ENTRY e {{
+  x = f32[{shapes[0]}] parameter(0)  y = f32[{shapes[1]}] parameter(1)
+  ROOT d = f32[7,{m},{n}] dot(x, y),
+    lhs_batch_dims={{{left.index("b")}}}, lhs_contracting_dims={{{left.index("k")}}},
+    rhs_batch_dims={{{right.index("b")}}}, rhs_contracting_dims={{{right.index("k")}}}
+}}"""),
+        target=with_vectors(plain_target(), 32),
+    )
+    assert bool(functions(built)) is tiles
+
+
 @pytest.mark.parametrize("sizes", [(131, 40, 90), (64, 8, 257)])
 def test_wide_results_are_written_in_rows_of_tiles(
     sizes: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch

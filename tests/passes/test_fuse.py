@@ -444,3 +444,16 @@ def test_windows_of_windows_are_made_one_after_the_other(last: str) -> None:
     fused = fuse(program, PassContext(target=load("x86-64")))
     assert len(kernels(fused)) >= 3
     assert same_bits(program, fused)
+
+
+def test_a_reshape_that_no_kernel_reads_is_no_kernel() -> None:
+    """What it is made of runs over its own dimensions, whose parts end where rows do."""
+    rewrites(
+        "x = f32[6,4] parameter(0)  a = f32[6,4] negate(x)  b = f32[6,4] exponential(a)\n"
+        "ROOT r = f32[3,8] reshape(b)",
+        "f { x = f32[6,4] parameter(0)  a = f32[6,4] negate(x)\n"
+        "  ROOT b = f32[6,4] exponential(a) }\n"
+        "ENTRY e { x = f32[6,4] parameter(0)  g = f32[6,4] fusion(x), kind=kLoop, calls=f\n"
+        "  ROOT r = f32[3,8] reshape(g) }",
+        fuse,
+    )
