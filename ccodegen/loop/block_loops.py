@@ -19,7 +19,6 @@ from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
     INDEX,
     Alloc,
-    Apply,
     Buffer,
     Const,
     Expr,
@@ -34,7 +33,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import loads, parts
-from ccodegen.loop.ranges import Interval, interval
+from ccodegen.loop.ranges import Interval, counted, is_inside
 from ccodegen.loop.rebuild import (
     Body,
     expressions,
@@ -45,6 +44,7 @@ from ccodegen.loop.rebuild import (
 )
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.shuffle import shuffle
+from ccodegen.loop.turns import most_turns
 from ccodegen.support.immutable import immutable
 
 _MOST_ELEMENTS = 32  # in a row of a block, of however small a type
@@ -127,23 +127,14 @@ def _is_shuffled(buffer: Buffer, vector_bytes: int) -> bool:
 
 def _skips_lines(nest: _Nest, load: Load) -> bool:
     """Whether the innermost loop reads another line each time, a whole block of them."""
-    return _bytes_apart(nest, load) >= CACHE_LINE and _most(nest.extent) >= _block_size(load.buffer)
+    is_whole = most_turns(nest.extent) >= _block_size(load.buffer)
+    return _bytes_apart(nest, load) >= CACHE_LINE and is_whole
 
 
 def _reads_lines_again(nest: _Nest, load: Load) -> bool:
     """Whether the innermost loop reads more lines than a cache keeps for the loops around it."""
     resident = _RESIDENT // 8 if _bytes_apart(nest, load) % _COLLIDING == 0 else _RESIDENT
-    return _most(nest.extent) > resident
-
-
-def _most(extent: int | Expr) -> int:
-    """The most turns of a loop; 0 where constants do not tell."""
-    match extent:
-        case int():
-            return extent
-        case Apply("minimum", arguments):
-            return min((int(a.value) for a in arguments if isinstance(a, Const)), default=0)
-    return 0
+    return most_turns(nest.extent) > resident
 
 
 def _bytes_apart(nest: _Nest, load: Load) -> int:
@@ -166,24 +157,16 @@ def _loads(nest: _Nest) -> list[Load]:
     choice, what may be outside of its array."""
     bound: set[Expr] = set()
     found: dict[Load, None] = {}
+    ranges: dict[Expr, int | Interval] = {nest.inner: counted(nest.extent, {})}
+    ranges.update(nest.outer.items())
     for statement in nest.body:
         certain = set(computed(statement))
         for load in loads(*expressions((statement,))):
-            if load in certain or _is_inside(load, nest):
+            if load in certain or is_inside(load, ranges):
                 found |= {load: None} if bound.isdisjoint(parts(*load.indices)) else {}
         if isinstance(statement, Let):
             bound.add(statement.var)
     return list(found)
-
-
-def _is_inside(load: Load, nest: _Nest) -> bool:
-    if not isinstance(nest.extent, int):
-        return False
-    ranges: dict[Expr, int | Interval] = {nest.inner: nest.extent}
-    ranges.update(nest.outer.items())
-    reach = [interval(index, ranges) for index in load.indices]
-    sizes = load.buffer.dimensions
-    return all(0 <= r.low <= r.high < size for r, size in zip(reach, sizes, strict=True))
 
 
 @immutable

@@ -31,7 +31,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import applied, loads
-from ccodegen.loop.ranges import KnownRanges, counted, interval
+from ccodegen.loop.ranges import KnownRanges, counted, interval, is_inside
 from ccodegen.loop.rebuild import Body, rebuild
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -132,11 +132,7 @@ class _Namer:
         return computed and all(map(self._is_inside, needed))
 
     def _is_inside(self, load: Load) -> bool:
-        for index, size in zip(load.indices, load.buffer.dimensions, strict=True):
-            reach = interval(index, self.ranges)
-            if not 0 <= reach.low <= reach.high < size:
-                return False
-        return True
+        return is_inside(load, self.ranges)
 
 
 def _replacer(arm: Expr, name: Var) -> Callable[[Expr], Expr]:

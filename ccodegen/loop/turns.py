@@ -1,14 +1,24 @@
-"""Turns of a loop as code of their own."""
+"""Turns of a loop: how many there are, and some as code of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from ccodegen.loop.ir import INDEX, Apply, Const, For, LoopKind, Stmt, Var
+from ccodegen.loop.ir import INDEX, Apply, Const, Expr, For, LoopKind, Stmt, Var
 from ccodegen.loop.rebuild import Body
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.simplify_body import simplify_body
+
+
+def most_turns(extent: int | Expr) -> int:
+    """The most turns of a loop; 0 where constants do not tell."""
+    match extent:
+        case int():
+            return extent
+        case Apply("minimum", arguments):
+            return min((int(a.value) for a in arguments if isinstance(a, Const)), default=0)
+    return 0
 
 
 def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:

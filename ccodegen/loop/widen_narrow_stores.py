@@ -30,9 +30,11 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import variables
+from ccodegen.loop.ranges import of_type
 from ccodegen.loop.rebuild import Body, keep_expr, rebuild, rebuild_expr, replacing
 from ccodegen.loop.rename import stem
-from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.loop.turns import most_turns
+from ccodegen.support.element_type import ElementType
 
 _WORD = 4  # bytes
 _WORDS = (ElementType.S32, ElementType.U32)
@@ -46,7 +48,7 @@ def widen_narrow_stores(body: Body, fresh: Callable[[str], str], vector_bytes: i
         if isinstance(statement, For) and _is_straight(statement):
             loop = replace(statement, body=_named_in_words(statement.body, fresh))
             stores = _stored_words(loop.body)
-            most = _most_turns(loop)
+            most = most_turns(loop.extent)
             if stores and most and most * min(s.buffer.type.bytes for s in stores) < vector_bytes:
                 return _widened(loop, most, stores, fresh)
         return statement
@@ -61,16 +63,6 @@ def _is_straight(loop: For) -> bool:
     places = [i for s in loop.body if isinstance(s, Store) for i in s.indices]
     plain = all(isinstance(s, Let | Store | Note) for s in loop.body)
     return loop.kind is LoopKind.VECTOR and plain and named.isdisjoint(variables(*places))
-
-
-def _most_turns(loop: For) -> int:
-    """0 where that is not known."""
-    match loop.extent:
-        case int():
-            return loop.extent
-        case Apply("minimum", (Const(_, most), _) | (_, Const(_, most))):
-            return int(most)
-    return 0
 
 
 def _named_in_words(body: Body, fresh: Callable[[str], str]) -> Body:
@@ -100,7 +92,8 @@ def _word(value: Expr) -> Expr | None:
             if isinstance(wide, Load):
                 return None
             if wide.type is ElementType.F32:
-                value, *ends = _unlimited(wide, *_limits(narrow))
+                reach = of_type(narrow)
+                value, *ends = _unlimited(wide, reach.low, reach.high)
                 limits = (const(ElementType.F32, end) for end in ends)
                 return apply("saturate", value, *limits, type=ElementType.S32)
             return wide if wide.type in _WORDS else None
@@ -120,12 +113,6 @@ def _unlimited(value: Expr, least: float, largest: float) -> tuple[Expr, float, 
             if least <= low <= high <= largest:
                 return _unlimited(inner, float(low), float(high))
     return value, least, largest
-
-
-def _limits(integer: ElementType) -> tuple[int, int]:
-    if integer.kind is Kind.UNSIGNED:
-        return 0, 2**integer.bits - 1
-    return -(2 ** (integer.bits - 1)), 2 ** (integer.bits - 1) - 1
 
 
 def _widened(

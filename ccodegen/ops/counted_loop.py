@@ -25,10 +25,10 @@ def counted_loop(
     """The state after `count` turns. `body(i, state)` gives the next state; i counts from zero."""
     if count == 0:
         return list(state)
-    first = tuple_of(origin, (_number(origin, 0), *state))
+    first = tuple_of(origin, (number(origin, 0), *state))
     inside = _parameter(origin, first.shape)
     i, *values = _elements(origin, inside)
-    following = derived(origin, "add", S64, (i, _number(origin, 1)))
+    following = derived(origin, "add", S64, (i, number(origin, 1)))
     root = tuple_of(origin, (following, *body(i, values)))
     turned = Computation(f"{origin.name}_turn", (inside,), root)
     attributes = While(_more(origin, first, count), turned)
@@ -41,7 +41,7 @@ def _more(origin: Instruction, first: Instruction, count: int) -> Computation:
     inside = _parameter(origin, first.shape)
     done = element_of(origin, inside, 0)
     flag = ArrayShape(ElementType.PRED)
-    root = derived(origin, "compare", flag, (done, _number(origin, count)), Compare("LT"))
+    root = derived(origin, "compare", flag, (done, number(origin, count)), Compare("LT"))
     return Computation(f"{origin.name}_more", (inside,), root)
 
 
@@ -75,7 +75,7 @@ def with_slice_at(
 def _starts(
     origin: Instruction, rank: int, dimension: int, i: Instruction
 ) -> list[Instruction]:
-    return [i if d == dimension else _number(origin, 0) for d in range(rank)]
+    return [i if d == dimension else number(origin, 0) for d in range(rank)]
 
 
 def _parameter(origin: Instruction, shape: object) -> Instruction:
@@ -88,5 +88,6 @@ def _elements(origin: Instruction, value: Instruction) -> list[Instruction]:
     return [element_of(origin, value, n) for n in range(len(value.shape.elements))]
 
 
-def _number(origin: Instruction, value: int) -> Instruction:
+def number(origin: Instruction, value: int) -> Instruction:
+    """Of the type in which loops count."""
     return constant(origin, np.array(value, np.int64))

@@ -12,13 +12,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
-import numpy as np
-
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.ops.build import broadcast, constant, converted, derived, splat, transpose
-from ccodegen.ops.counted_loop import S64, counted_loop
+from ccodegen.ops.build import broadcast, converted, derived, splat, transpose
+from ccodegen.ops.counted_loop import S64, counted_loop, number
 from ccodegen.ops.creation import Iota, Parameter
 from ccodegen.ops.dot import mirrored_order
 from ccodegen.ops.dynamic_slice import DynamicSlice
@@ -130,9 +128,9 @@ class _Loops:
         if not self.chain.batches:
             return self._over_blocks({}, result, arrays)
 
-        def turn(number: Instruction, state: list[Instruction]) -> list[Instruction]:
+        def turn(turns: Instruction, state: list[Instruction]) -> list[Instruction]:
             result, *arrays = state
-            places = self._split(number)
+            places = self._split(turns)
             batch: Places = dict(zip(self.chain.batches, places, strict=True))
             return [self._over_blocks(batch, result, arrays), *arrays]
 
@@ -154,7 +152,7 @@ class _Loops:
                 packed[dot.operands[1]] = matrix, panels, panels.pack(matrix)
         state = [result, *batch.values(), *arrays, *(p for _, _, p in packed.values())]
 
-        def turn(number: Instruction, state: list[Instruction]) -> list[Instruction]:
+        def turn(turns: Instruction, state: list[Instruction]) -> list[Instruction]:
             result, *rest = state
             batch_now = dict(zip(batch, rest, strict=False))
             given = dict(zip(self.chain.inputs, rest[len(batch) :], strict=False))
@@ -164,7 +162,7 @@ class _Loops:
                     packed.items(), rest[len(batch) + len(arrays) :], strict=True
                 )
             }
-            places = {**batch_now, self.chain.row: self._first_row(number)}
+            places = {**batch_now, self.chain.row: self._first_row(turns)}
             block = _Turn(self.chain, places, self._sizes, given, ready)
             return [block.stored_in(result), *rest]
 
@@ -185,13 +183,13 @@ class _Loops:
         assert self.context.target is not None
         return panels_of(block, self.context.target, self.context.strict)
 
-    def _split(self, number: Instruction) -> list[Instruction]:
+    def _split(self, batch: Instruction) -> list[Instruction]:
         """The index of the batch of this number."""
         places = []
         for size in reversed(self._batches[1:]):
-            places.append(self._scalar("remainder", number, size))
-            number = self._scalar("divide", number, size)
-        return [number, *reversed(places)]
+            places.append(self._scalar("remainder", batch, size))
+            batch = self._scalar("divide", batch, size)
+        return [batch, *reversed(places)]
 
     def _first_row(self, block: Instruction) -> Instruction:
         """The last block ends with the last row."""
@@ -199,8 +197,8 @@ class _Loops:
         first = self._scalar("multiply", block, size)
         return first if rows % size == 0 else self._scalar("minimum", first, rows - size)
 
-    def _scalar(self, op: str, value: Instruction, number: int) -> Instruction:
-        return derived(self.hero, op, S64, (value, _number(self.hero, number)))
+    def _scalar(self, op: str, value: Instruction, other: int) -> Instruction:
+        return derived(self.hero, op, S64, (value, number(self.hero, other)))
 
 
 @dataclass(eq=False)
@@ -251,7 +249,7 @@ class _Turn:
         return derived(array, "dynamic-slice", shape, (array, *self._starts(axes)), sizes)
 
     def _starts(self, axes: Axes) -> list[Instruction]:
-        zero = _number(self.chain.hero, 0)
+        zero = number(self.chain.hero, 0)
         return [zero if axis is None else self.places.get(axis, zero) for axis in axes]
 
 
@@ -269,7 +267,3 @@ def _iota(iota: Instruction, shape: ArrayShape, first: Instruction) -> Instructi
     starts = broadcast(iota, start, shape.dimensions, ())
     numbers = derived(iota, "add", counts.shape, (counts, starts))
     return converted(iota, numbers, shape.element_type)
-
-
-def _number(origin: Instruction, value: int) -> Instruction:
-    return constant(origin, np.array(value, np.int64))

@@ -60,5 +60,5 @@ def _is_exact(convolution: Instruction) -> bool:
     if not is_static(convolution) or convolution.control_predecessors:
         return False
     ranges = (integer_range(o) for o in convolution.operands)
-    largest = math.prod(max(-low, high) for low, high in ranges)
+    largest = math.prod(max(-r.low, r.high) for r in ranges)
     return largest * contraction(convolution).sizes[2] <= _EXACT

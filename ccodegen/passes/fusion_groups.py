@@ -107,7 +107,7 @@ class _Decider:
         elif self._joins_as_output(instruction, takers) or self._joins_sibling(instruction):
             return
         if instruction.op == "reshape":
-            return
+            return  # what it is made of begins one, which runs over its own dimensions
         why = next(filter(None, obstacles), "some readers are in no group, or in several")
         decided(instruction.name, "begins a kernel", why if users else "nothing reads it")
         self._begin(instruction)
