@@ -33,13 +33,15 @@ def name_starts(body: Body, fresh: Callable[[str], str]) -> Body:
 
 
 def _starts(loop: For) -> Iterator[Expr]:
-    """The fixed indices that a loop computes from integers of other types in each turn."""
+    """The fixed indices that a loop computes from integers of other types in each turn, but for
+    those that have a name, which goes out of loops by itself."""
     changing = Changing(loop)
     if changing.may_not_run:
         return
     for statement in loop.body:
+        named = statement.value if isinstance(statement, Let) else None
         for expr in computed(statement):
-            if _is_start(expr) and changing.is_fixed(expr):
+            if expr is not named and _is_start(expr) and changing.is_fixed(expr):
                 yield expr
 
 
