@@ -8,6 +8,7 @@ from ccodegen.ops.creation import Constant
 from ccodegen.ops.movement import SAME_VALUES
 
 _DEPTH = 8  # of the expressions looked at
+_FOLLOWED = SAME_VALUES | {"add", "convert", "pad", "subtract"}
 
 
 def integer_range(value: Instruction, depth: int = _DEPTH) -> Interval:
@@ -23,14 +24,13 @@ def _found(value: Instruction, depth: int) -> Interval:
     if isinstance(value.attributes, Constant) and value.array_shape.size:
         array = value.attributes.literal.array
         return Interval(int(array.min()), int(array.max()))
-    if all(o.array_shape.element_type.is_integer for o in value.operands):
+    if value.op in _FOLLOWED and all(o.array_shape.element_type.is_integer for o in value.operands):
         ranges = [integer_range(o, depth - 1) for o in value.operands]
-        if value.op in SAME_VALUES or value.op == "convert":
-            return ranges[0]
         if value.op == "pad":
             return ranges[0].union(ranges[1])
         if value.op == "add":
             return ranges[0] + ranges[1]
         if value.op == "subtract":
             return ranges[0] + ranges[1].scaled(-1)
+        return ranges[0]
     return of_type(value.array_shape.element_type)

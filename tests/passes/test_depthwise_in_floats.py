@@ -77,6 +77,15 @@ def test_bytes_less_a_zero_point() -> None:
     check(program, target=with_vectors(plain_target(), 32))
 
 
+def test_an_image_out_of_a_tuple() -> None:
+    program = module("""
+      t = (s8[1,12,13,20], s32[]) parameter(0)  k = s8[3,3,1,20] parameter(1)
+      x = s8[1,12,13,20] get-tuple-element(t), index=0
+      ROOT c = s32[1,10,11,20] convolution(x, k), window={size=3x3},
+        dim_labels=b01f_01io->b01f, feature_group_count=20""")
+    assert in_floats(program)
+
+
 def test_floats_made_of_sums_are_made_of_floats() -> None:
     program = convolution("s8 s8 s32", after="f = f32$ convert(c)  ROOT n = f32$ negate(f)")
     changed = depthwise_in_floats(program, CONTEXT)
