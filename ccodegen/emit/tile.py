@@ -23,8 +23,6 @@ from ccodegen.support.pattern import pattern
 _PAIRS = "bf16_bf16"
 _BYTES = ("s8_s8", "s8_u8", "u8_s8", "u8_u8")
 _KINDS = rf"f32|f64|u32|s16_s16|[su]8_[su]8|{_PAIRS}"
-_SUFFIXES = "_runs|_planes|_apart|_noted"
-NAME = pattern(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})({_SUFFIXES})?)\.h")
 # C's name and the size in bytes.
 TYPES = {"f32": ("float", 4), "f64": ("double", 8), "u32": ("uint32_t", 4)}
 NARROW_TYPES = {"s8": ("int8_t", 1), "u8": ("uint8_t", 1), "s16": ("int16_t", 2)}
@@ -35,6 +33,8 @@ _WITH_SUFFIX = {
     "_apart": _OF_ONE_TYPE,
     "_noted": _BYTES,
 }
+_SUFFIX = "|".join(_WITH_SUFFIX)
+NAME = pattern(rf"(ccg_tile_({_KINDS})_([1-9]\d?)x([1-9]\d{{0,2}})({_SUFFIX})?)\.h")
 _SUM_BYTES = 4  # of narrow elements
 _WIDTHS = (64, 32, 16)  # bytes of a vector register
 # With the operands these fill 32 registers; more sums than that would live in memory.
@@ -84,9 +84,8 @@ class _TileView:
 @immutable
 class _PlainView(_TileView):
     """All of one type. `runs`: whether the depth of the left matrix lies in runs, `planes`: whether
-    these lie in planes. `panel`: how wide
-    panels of the right matrix are, `apart`: whether the second half of the columns is in another
-    one."""
+    these lie in planes. `panel`: how wide panels of the right matrix are, `apart`: whether the
+    second half of the columns is in another one."""
 
     runs: bool
     planes: bool
