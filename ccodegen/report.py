@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Any
 
 from ccodegen.backend.build import Build
-from ccodegen.emit.constants import shape
 from ccodegen.loop.cost import cost
 from ccodegen.loop.ir import Argument, BufferLife, Kernel
 from ccodegen.loop.steps import called_kernels, used_buffers
@@ -116,14 +115,14 @@ def report(
 
 def _argument(argument: Argument) -> ArgumentFacts:
     buffer = argument.buffer
-    return ArgumentFacts(argument.name, argument.direction, shape(buffer), buffer.bytes)
+    return ArgumentFacts(argument.name, argument.direction, buffer.shape, buffer.bytes)
 
 
 def _buffer(life: BufferLife) -> BufferFacts:
     buffer = life.buffer
     place: dict[str, Any] = {"offset": buffer.offset, "size": buffer.bytes}
     return BufferFacts(
-        buffer.name, shape(buffer), **place, first=life.first, last=life.last, origin=life.origin
+        buffer.name, buffer.shape, **place, first=life.first, last=life.last, origin=life.origin
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ccodegen.emit.literal import has_odd_nan, initializers
 from ccodegen.emit.types import array_length, memory_type
-from ccodegen.loop.ir import Buffer, ConstantData
+from ccodegen.loop.ir import ConstantData
 from ccodegen.support.immutable import immutable
 
 
@@ -40,7 +40,7 @@ def print_constant(data: ConstantData, name: str, alignment: int) -> ConstantTex
         declaration = f"const {element} {name}[{length}] {aligned}"
         filled = _filled(texts)
         return ConstantText(
-            declaration, declaration, filled, name, shape(buffer), buffer.bytes
+            declaration, declaration, filled, name, buffer.shape, buffer.bytes
         )
     width = buffer.type.component.bytes
     bits = [f"0x{v:0{2 * width}x}u" for v in flat.view(f"u{width}").tolist()]
@@ -50,13 +50,8 @@ def print_constant(data: ConstantData, name: str, alignment: int) -> ConstantTex
     values = f"    {{\n{_filled(bits)}\n    }}"
     reference = f"{name}.values"
     return ConstantText(
-        declaration, definition, values, reference, shape(buffer), buffer.bytes
+        declaration, definition, values, reference, buffer.shape, buffer.bytes
     )
-
-
-def shape(buffer: Buffer) -> str:
-    """Type and dimensions as HLO writes them: `f32[4,8]`."""
-    return f"{buffer.type.text}[{','.join(map(str, buffer.dimensions))}]"
 
 
 def _filled(texts: list[str]) -> str:

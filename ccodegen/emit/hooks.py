@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 
-from ccodegen.emit.constants import shape
 from ccodegen.emit.lines import indented
 from ccodegen.loop.ir import Buffer, CallHook, Program
 from ccodegen.loop.steps import hook_calls
@@ -35,8 +34,8 @@ def print_hook(call: CallHook, name: Callable[[Buffer], str]) -> list[str]:
         arrays = _pair("reads", call.reads) if takes else _pair("writes", call.writes)
     arguments = ", ".join(["io->context", *what, *arrays])
     lines = [
-        *_table("ccg_input", "reads", call.reads, name),
-        *_table("ccg_output", "writes", call.writes, name),
+        *_table("ccg_input", "reads", [_row(name, h.buffer, h.shape) for h in call.reads]),
+        *_table("ccg_output", "writes", [_row(name, b, b.shape) for b in call.writes]),
         f"const int status = io->{request.hook.value}({arguments});",
         "if (status != 0) {",
         "    return status;",
@@ -45,17 +44,16 @@ def print_hook(call: CallHook, name: Callable[[Buffer], str]) -> list[str]:
     return ["{", *indented(lines), "}"]
 
 
-def _table(
-    kind: str, table: str, buffers: Sequence[Buffer], name: Callable[[Buffer], str]
-) -> list[str]:
-    if not buffers:
-        return []
-    rows = [f'{{{name(b)}, {b.bytes}, "{shape(b)}"}},' for b in buffers]
-    return [f"const {kind} {table}[] = {{", *indented(rows), "};"]
+def _table(kind: str, table: str, rows: Sequence[str]) -> list[str]:
+    return [f"const {kind} {table}[] = {{", *indented(rows), "};"] if rows else []
 
 
-def _pair(table: str, buffers: Sequence[Buffer]) -> list[str]:
-    return [table, str(len(buffers))] if buffers else ["NULL", "0"]
+def _row(name: Callable[[Buffer], str], buffer: Buffer, shape: str) -> str:
+    return f'{{{name(buffer)}, {buffer.bytes}, "{shape}"}},'
+
+
+def _pair(table: str, arrays: Sized) -> list[str]:
+    return [table, str(len(arrays))] if arrays else ["NULL", "0"]
 
 
 def c_string(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ccodegen.emit.constants import ConstantText, print_constant, shape
+from ccodegen.emit.constants import ConstantText, print_constant
 from ccodegen.emit.lines import fitted
 from ccodegen.emit.names import Names
 from ccodegen.emit.render import render
@@ -176,7 +176,7 @@ class _TestPrinter:
         floating = buffer.type.is_float or buffer.type.is_complex
         return _Result(
             name=name,
-            label=f"{name} {shape(buffer)}",
+            label=f"{name} {buffer.shape}",
             expected=self._vector(argument, self._expected.outputs[argument.output], "expected"),
             counts=self._counts(argument),
             length=array_length(buffer),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ccodegen.emit import hooks
-from ccodegen.emit.constants import ConstantText, shape
+from ccodegen.emit.constants import ConstantText
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import check_prefix, comment, harmless
 from ccodegen.emit.parallel import HEADER as THREADS_HEADER
@@ -148,7 +148,7 @@ def _header(
 def _weight_rows(block: WeightsBlock | None) -> tuple[_WeightRow, ...]:
     if block is None:
         return ()
-    return tuple(_WeightRow(harmless(b.name)[:60], shape(b), at) for b, at in block.offsets)
+    return tuple(_WeightRow(harmless(b.name)[:60], b.shape, at) for b, at in block.offsets)
 
 
 def _source(
@@ -195,7 +195,7 @@ def _argument_row(printer: ProgramPrinter, argument: Argument) -> tuple[str, ...
         path = f"state: {{{first}}} before the first call, kept from call to call"
     if argument.size_of:
         path = _size_text(printer, argument)
-    return name, argument.direction, shape(buffer), f"{buffer.bytes} bytes", path
+    return name, argument.direction, buffer.shape, f"{buffer.bytes} bytes", path
 
 
 def _size_text(printer: ProgramPrinter, argument: Argument) -> str:
@@ -284,5 +284,5 @@ def _unpacked(printer: ProgramPrinter, argument: Argument) -> str:
 def _interface(program: Program, input_hash: str, prototype: str) -> str:
     """Eight hex digits that change whenever header and source stop fitting together."""
     facts = [VERSION, input_hash, prototype, program.signature, program.arena_size]
-    facts += [program.alignment, *((a.name, shape(a.buffer)) for a in program.arguments)]
+    facts += [program.alignment, *((a.name, a.buffer.shape) for a in program.arguments)]
     return f"0x{hashlib.sha256(repr(facts).encode()).hexdigest()[:8]}"

@@ -110,7 +110,7 @@ class _Machine:
             self._observer(call, before, list(arrays.values()))
 
     def _hook(self, call: CallHook) -> None:
-        arrays = [self._array(b).reshape(b.dimensions).copy() for b in call.reads]
+        arrays = [self._array(h.buffer).reshape(h.dimensions).copy() for h in call.reads]
         specs = [ArraySpec(b.dimensions, b.type.dtype) for b in call.writes]
         given = self._io.serve(call.request, arrays, specs)
         for buffer, array in zip(call.writes, given, strict=True):

@@ -29,6 +29,11 @@ from ccodegen.support.pieces import Array, Pieces, joined
 INDEX = ElementType.INDEX
 
 
+def _shape(element_type: ElementType, dimensions: tuple[int, ...]) -> str:
+    """As HLO writes it: `f32[4,8]`."""
+    return f"{element_type.text}[{','.join(map(str, dimensions))}]"
+
+
 class Space(enum.Enum):
     """Where a buffer lives."""
 
@@ -58,6 +63,10 @@ class Buffer:
     @property
     def bytes(self) -> int:
         return self.size * self.type.bytes
+
+    @property
+    def shape(self) -> str:
+        return _shape(self.type, self.dimensions)
 
 
 @immutable
@@ -229,12 +238,25 @@ class CallKernel:
 
 
 @immutable
+class Handed:
+    """What a hook reads: a buffer, as an array of these dimensions, which are the program's and
+    may differ from the buffer's (it may be that of an array of another shape)."""
+
+    buffer: Buffer
+    dimensions: tuple[int, ...]
+
+    @property
+    def shape(self) -> str:
+        return _shape(self.buffer.type, self.dimensions)
+
+
+@immutable
 class CallHook:
     """Asks the caller of the program: hands `reads` over, and has all elements of `writes` written.
     A hook may fail, which ends the program."""
 
     request: Request
-    reads: tuple[Buffer, ...]
+    reads: tuple[Handed, ...]
     writes: tuple[Buffer, ...]
     origin: str = ""
 

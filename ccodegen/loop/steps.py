@@ -42,7 +42,7 @@ def _own_buffers(step: Step) -> tuple[Buffer, ...]:
         case CallKernel():
             return step.buffers
         case CallHook():
-            return (*step.reads, *step.writes)
+            return (*(handed.buffer for handed in step.reads), *step.writes)
         case While():
             return (step.predicate,)
         case Switch():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations, product
 
@@ -129,12 +130,16 @@ class _Checker:
 
     def _hook(self, call: CallHook) -> None:
         what = str(call.request)
-        for buffer in (*call.reads, *call.writes):
+        for handed in call.reads:
+            fits = math.prod(handed.dimensions) == handed.buffer.size
+            self._require(fits, f"{what} reads {handed.buffer.name} as an array of another size")
+        reads = [handed.buffer for handed in call.reads]
+        for buffer in (*reads, *call.writes):
             self._reachable(buffer)
         for buffer in call.writes:
             ok = buffer not in self._read_only
             self._require(ok, f"{what} writes {buffer.name}, which is read-only")
-        pairs = [*product(call.reads, call.writes), *combinations(call.writes, 2)]
+        pairs = [*product(reads, call.writes), *combinations(call.writes, 2)]
         for a, b in pairs:
             self._require(not overlap(a, b), f"{a.name} and {b.name} overlap in {what}")
 

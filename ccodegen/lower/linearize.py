@@ -100,20 +100,19 @@ class _Linearizer:
             return _pending(instruction)
         request = request_of(instruction)
         if request is not None:
-            return self._exchange(instruction, request, operands)
+            return self._exchange(instruction, request)
         return self._compute(instruction, operands)
 
-    def _exchange(
-        self, instruction: Instruction, request: Request, operands: list[Values]
-    ) -> Values:
+    def _exchange(self, instruction: Instruction, request: Request) -> Values:
         """What recv gave to recv-done is only a promise."""
-        given = () if instruction.op == "recv-done" else operands
-        reads = tuple(value for values in given for value in values)
+        given = () if instruction.op == "recv-done" else instruction.operands
+        reads = tuple(value for operand in given for value in self.values[operand])
+        shapes = tuple(shape for o in given for shape in array_leaves(o.shape, o))
         if instruction.op == "send":
-            self.steps.append(Exchange(instruction, request, reads, ()))
+            self.steps.append(Exchange(instruction, request, reads, shapes, ()))
             return (*reads, *_pending(instruction)[len(reads) :])
         writes = _fresh(instruction)
-        self.steps.append(Exchange(instruction, request, reads, writes))
+        self.steps.append(Exchange(instruction, request, reads, shapes, writes))
         return writes
 
     def _compute(self, instruction: Instruction, operands: list[Values]) -> Values:

@@ -15,6 +15,7 @@ from ccodegen.loop.ir import (
     CallHook,
     CallKernel,
     ConstantData,
+    Handed,
     Kernel,
     Program,
     Space,
@@ -215,7 +216,9 @@ class _Writer:
             branches = tuple(self.steps(b) for b in step.branches)
             return Switch(self._buffer(step.selector), branches, self._origin(step.instruction))
         if isinstance(step, Exchange):
-            reads, writes = (tuple(map(self._buffer, vs)) for vs in (step.reads, step.writes))
+            pairs = zip(map(self._buffer, step.reads), step.shapes, strict=True)
+            reads = tuple(Handed(buffer, shape.dimensions) for buffer, shape in pairs)
+            writes = tuple(map(self._buffer, step.writes))
             return CallHook(step.request, reads, writes, self._origin(step.instruction))
         call = self._calls.get(step)
         if call is None:

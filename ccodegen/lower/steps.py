@@ -57,11 +57,12 @@ class Copy:
 
 @dataclass(eq=False)
 class Exchange:
-    """Asks the caller, see loop.CallHook."""
+    """Asks the caller, see loop.CallHook. `shapes`: of `reads`, as the instruction has them."""
 
     instruction: Instruction
     request: Request
     reads: tuple[Value, ...]
+    shapes: tuple[ArrayShape, ...]
     writes: tuple[Value, ...]
 
 

@@ -14,7 +14,6 @@ from operator import or_
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.ops.host import request_of
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.pad import is_frame
 from ccodegen.passes.fusion_group import (
@@ -107,19 +106,11 @@ class _Decider:
                 return
         elif self._joins_as_output(instruction, takers) or self._joins_sibling(instruction):
             return
-        if instruction.op == "reshape" and not self._is_handed_over(instruction):
+        if instruction.op == "reshape":
             return  # what it is made of begins one, which runs over its own dimensions
         why = next(filter(None, obstacles), "some readers are in no group, or in several")
         decided(instruction.name, "begins a kernel", why if users else "nothing reads it")
         self._begin(instruction)
-
-    def _is_handed_over(self, value: Instruction) -> bool:
-        """Whether the caller of the program gets it, with the dimensions that it has in memory."""
-        users = self._users[value]
-        return any(
-            request_of(u) is not None or (u.op == "tuple" and self._is_handed_over(u))
-            for u in users
-        )
 
     def _begin(self, instruction: Instruction) -> None:
         group = Group([instruction])

@@ -121,6 +121,34 @@ def test_evaluator_interpreter_and_compiled_c_ask_the_same() -> None:
     assert evaluated.log[1] == ("outfeed", "", [[2, 4, 4], [-1, 7]])
 
 
+RESHAPED = """HloModule reshaped
+ENTRY e { p = f32[6] parameter(0)
+  q = f32[2,3] reshape(p)
+  s = f32[6] negate(p)
+  r = f32[3,2] reshape(s)
+  u = f32[1,6] reshape(s)
+  c = f32[1,2] constant({{1, 2}})
+  d = f32[2] reshape(c)
+  t = token[] after-all()
+  v = (f32[2,3], f32[3,2], f32[2]) tuple(q, r, d)
+  o = token[] outfeed(v, t), outfeed_config="v"
+  ROOT w = token[] outfeed(u, o), outfeed_config="u" }
+"""
+
+
+def test_arrays_are_handed_over_with_the_dimensions_that_the_program_gives_them() -> None:
+    evaluated, compiled, interpreted = Peer(), Peer(), Peer()
+    ccodegen.evaluate(RESHAPED, np.arange(6, dtype=np.float32), io=evaluated.io)
+    program = ccodegen.compile(RESHAPED, io=compiled.io)
+    program(np.arange(6, dtype=np.float32))
+    loop = loop_text.parse(program.as_text("loop"))
+    verify(loop)
+    interpret.run(loop, [np.arange(6, dtype=np.float32)], io=interpreted.io)
+    assert compiled.log == interpreted.log == evaluated.log
+    assert compiled.log[0][2] == [[[0, 1, 2], [3, 4, 5]], [[0, -1], [-2, -3], [-4, -5]], [1, 2]]
+    assert compiled.log[1][2] == [[[0, -1, -2, -3, -4, -5]]]
+
+
 def test_loop_text_parses_back() -> None:
     text = ccodegen.compile(EVERYTHING, io=Peer().io).as_text("loop")
     assert loop_text.to_text(loop_text.parse(text)) == text

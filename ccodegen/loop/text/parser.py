@@ -13,6 +13,7 @@ from ccodegen.loop.ir import (
     CallHook,
     CallKernel,
     ConstantData,
+    Handed,
     Kernel,
     Program,
     Space,
@@ -179,11 +180,19 @@ class _ProgramParser:
         cursor.expect("channel")
         request = Request(_HOOKS[token.text], text, config, cursor.integer())
         cursor.expect("(")
-        reads = tuple(cursor.listed(self._buffer, ")"))
+        reads = tuple(cursor.listed(self._handed, ")"))
         cursor.expect("writes")
         cursor.expect("(")
         writes = tuple(cursor.listed(self._buffer, ")"))
         return CallHook(request, reads, writes, cursor.string_or_empty())
+
+    def _handed(self) -> Handed:
+        buffer = self._buffer()
+        start = self._cursor.next
+        element_type, dimensions = shape(self._cursor)
+        if element_type is not buffer.type:
+            self._cursor.fail(f"{buffer.name} is of {buffer.type.text}", start)
+        return Handed(buffer, dimensions)
 
     def _while(self) -> While:
         predicate, origin = self._buffer(), self._cursor.string_or_empty()

@@ -70,10 +70,6 @@ def _name(name: str) -> str:
     return name if plain else json.dumps(name)
 
 
-def _shape(buffer: Buffer) -> str:
-    return f"{buffer.type.text}[{','.join(map(str, buffer.dimensions))}]"
-
-
 def _origin(text: str) -> str:
     return f" {json.dumps(text)}" if text else ""
 
@@ -91,7 +87,7 @@ def _block(head: str, *parts: Iterable[str], tail: str = "}") -> list[str]:
 def _kernel(kernel: Kernel) -> list[str]:
     labels = _Labels()
     parameters = ", ".join(
-        f"{labels[b]}: {_shape(b)} {_space(b)}" for b in kernel.buffers
+        f"{labels[b]}: {b.shape} {_space(b)}" for b in kernel.buffers
     )
     head = f"kernel {_name(kernel.name)}({parameters}){_origin(kernel.origin)}"
     return _block(head, _KernelPrinter(labels).body(kernel.body))
@@ -119,7 +115,7 @@ class _KernelPrinter:
             case Let(var, value):
                 return [f"let {_name(var.name)}: {var.type.text} = {self.expr(value)}"]
             case Alloc(buffer):
-                return [f"local {self._labels[buffer]}: {_shape(buffer)}"]
+                return [f"local {self._labels[buffer]}: {buffer.shape}"]
             case Store(buffer, indices, value):
                 return [f"{self._element(buffer, indices)} = {self.expr(value)}"]
             case CallC():
@@ -186,7 +182,7 @@ def _program(program: Program) -> list[str]:
     for constant in program.constants:
         buffer = constant.buffer
         data = array_text(constant.array, buffer.type)
-        lines.append(f"constant {labels[buffer]}: {_shape(buffer)} = {data}")
+        lines.append(f"constant {labels[buffer]}: {buffer.shape} = {data}")
     lives: dict[Buffer, str] = {}
     for life in program.arena_buffers:
         lives[life.buffer] = lives.get(life.buffer, "") + _life(life)
@@ -205,11 +201,11 @@ def _argument(argument: Argument, labels: _Labels) -> str:
     logical += f" initial {' '.join(map(str, argument.initial))}" if argument.initial else ""
     logical += f" size {' '.join(map(str, argument.size_of))}" if argument.size_of else ""
     name = json.dumps(argument.name)
-    return f"argument {labels[buffer]}: {_shape(buffer)}{roles} {name}{logical}"
+    return f"argument {labels[buffer]}: {buffer.shape}{roles} {name}{logical}"
 
 
 def _scratch(buffer: Buffer, labels: _Labels) -> str:
-    return f"scratch {labels[buffer]}: {_shape(buffer)} @{buffer.offset}"
+    return f"scratch {labels[buffer]}: {buffer.shape} @{buffer.offset}"
 
 
 def _life(life: BufferLife) -> str:
@@ -238,9 +234,9 @@ def _step(step: Step, labels: _Labels) -> list[str]:
 
 
 def _hook(call: CallHook, labels: _Labels) -> str:
-    """`hook call "target" "config" channel 0 (reads) writes (buffers) "origin"`."""
+    """`hook call "target" "config" channel 0 (b0: f32[2,3]) writes (b1) "origin"`."""
     request = call.request
     what = f"{request.hook.value} {json.dumps(request.text)} {json.dumps(request.config)}"
-    reads, writes = (", ".join(labels[b] for b in group) for group in (call.reads, call.writes))
-    arrays = f"({reads}) writes ({writes})"
+    reads = ", ".join(f"{labels[h.buffer]}: {h.shape}" for h in call.reads)
+    arrays = f"({reads}) writes ({', '.join(labels[b] for b in call.writes)})"
     return f"hook {what} channel {request.channel} {arrays}{_origin(call.origin)}"
