@@ -1,10 +1,11 @@
-"""Short rows of narrow elements end with a whole vector, that overlaps the one before.
+"""Short rows of narrow elements, or of functions, end with a vector that overlaps the one before.
 
     for i < 254: y[i] = x[i] + 1   →   for i < 192: y[i] = x[i] + 1
                                        for i < 64: y[i + 190] = x[i + 190] + 1
 
 Compilers make half a vector of what is left over, and go on one by one: with 64 elements in a
-vector that takes most of the time of such a row.
+vector, or with functions like exp, that takes most of the time of such a row. A row of less than
+a vector is one of half vectors.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.ir import For, If, Let, LoopKind, Note, Stmt, Store, Var
-from ccodegen.loop.parts import loads
+from ccodegen.loop.cost import TRANSCENDENTAL
+from ccodegen.loop.ir import Alloc, For, If, Let, LoopKind, Note, Stmt, Store, Var
+from ccodegen.loop.parts import applied, loads
 from ccodegen.loop.rebuild import Body, expressions, written_buffers
 from ccodegen.loop.turns import piece
 
 _NARROW = 2  # bytes of an element: of wider ones few are left over
 _MOST_VECTORS = 16  # of a row, of which the end is worth code of its own
 _LEAST_REST = 8  # elements
+_LEAST_DEAR_REST = 2
+_DEAR = TRANSCENDENTAL - {"sqrt", "rsqrt"}  # which take longer one by one than for a vector
 
 
 def overlap_tails(body: Body, fresh: Callable[[str], str], vector_bytes: int) -> Body:
@@ -52,18 +56,27 @@ def _lanes(loop: For, vector_bytes: int) -> int:
     """Elements of a vector, where the loop's end pays to be one; else 0."""
     if loop.kind is not LoopKind.VECTOR or not isinstance(loop.extent, int):
         return 0
-    if not all(isinstance(s, Let | Store | Note) for s in loop.body):
+    if not all(isinstance(s, Alloc | Let | Store | Note) for s in loop.body):
         return 0
-    read = {load.buffer for load in loads(*expressions(loop.body))}
-    written = written_buffers(loop.body)
-    moves = all(_moves(s, loop.var) for s in loop.body if isinstance(s, Store))
+    own = {s.buffer for s in loop.body if isinstance(s, Alloc)}
+    read = {load.buffer for load in loads(*expressions(loop.body))} - own
+    written = written_buffers(loop.body) - own
+    stores = (s for s in loop.body if isinstance(s, Store) and s.buffer not in own)
+    moves = all(_moves(store, loop.var) for store in stores)
     if not moves or not read.isdisjoint(written):  # a turn may not be done twice
         return 0
     narrowest = min((b.type.bytes for b in read | written if b.dimensions), default=vector_bytes)
     lanes = vector_bytes // narrowest
+    if any(a.operator in _DEAR for a in applied(*expressions(loop.body))):
+        lanes = min(lanes, 1 << max(loop.extent, 1).bit_length() - 1)
+        least_rest = _LEAST_DEAR_REST
+    elif narrowest <= _NARROW:
+        least_rest = _LEAST_REST
+    else:
+        return 0
     rest, vectors = loop.extent % lanes, loop.extent // lanes
-    pays = rest >= _LEAST_REST and rest != lanes // 2 and 1 <= vectors <= _MOST_VECTORS
-    return lanes if pays and narrowest <= _NARROW else 0
+    pays = rest >= least_rest and rest != lanes // 2 and 1 <= vectors <= _MOST_VECTORS
+    return lanes if pays else 0
 
 
 def _moves(store: Store, var: Var) -> bool:

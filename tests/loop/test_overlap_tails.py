@@ -56,6 +56,26 @@ def test_elements_of_two_bytes_and_of_four() -> None:
     assert rows(sliced(15, "s32")) == [15]
 
 
+@pytest.mark.parametrize("op", ["exponential", "sqrt"])
+@pytest.mark.parametrize(
+    ("width", "found"),
+    [
+        (8 + 2, [8, 8]),
+        (16 + 7, [16, 8]),
+        (8 + 1, [9]),  # one alone
+        (8 + 4, [12]),  # half a vector
+        (4 + 3, [4, 4]),  # halves of vectors
+        (17 * 8 + 3, [17 * 8 + 3]),
+    ],
+)
+def test_functions_take_long_one_by_one(op: str, width: int, found: list[int]) -> None:
+    text = f"""ENTRY e {{
+      x = f32[5,{width + 3}] parameter(0)
+      a = f32[5,{width}] slice(x), slice={{[0:5], [3:{width + 3}]}}
+      ROOT r = f32[5,{width}] {op}(a) }}"""
+    assert rows(text) == (found if op == "exponential" else [width])
+
+
 def test_what_is_read_and_written_is_done_once() -> None:
     text = f"""HloModule m, input_output_alias={{ {{}}: (0, {{}}, must-alias) }}
 {sliced(63).replace("ROOT r", "s").removesuffix("}")}
