@@ -45,6 +45,7 @@ from ccodegen.loop.rebuild import (
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.shuffle import shuffle
 from ccodegen.loop.turns import most_turns
+from ccodegen.loop.widen_block_masks import widen_block_masks
 from ccodegen.support.immutable import immutable
 
 _MOST_ELEMENTS = 32  # in a row of a block, of however small a type
@@ -243,7 +244,8 @@ class _Blocks:
             for load, local in own.items()
         }
         work = rebuild(renamed(self.nest.body, self.fresh, values), lambda e: taken.get(e, e))
-        body.append(self._loops((self.across, inner), inside, work))
+        block = self._loops((self.across, inner), inside, work)
+        body += widen_block_masks(block, self.size, self.fresh, self.vector_bytes)
         blocks = For(column, columns, tuple(body), LoopKind.PARALLEL)
         return (For(row, rows, (blocks,), LoopKind.PARALLEL),)
 
@@ -257,9 +259,8 @@ class _Blocks:
             return local, [Alloc(local), self._loops((inner, self.across), inside, (store,))]
         other = self._local(load)
         store = Store(local, (self._place(inside, inner),), value)
-        kind = vector_kind(self.size)
-        filled = [Alloc(local), self._loops((inner, self.across), inside, (store,), kind)]
-        filled.append(Alloc(other))
+        lines = self._loops((inner, self.across), inside, (store,), vector_kind(self.size))
+        filled: list[Stmt] = [Alloc(local), lines, Alloc(other)]
         for _ in range(self.size.bit_length() - 1):
             filled.append(shuffle(local, other, Var(self.fresh("place"))))
             local, other = other, local
@@ -287,7 +288,7 @@ class _Blocks:
         inside: dict[Var, Var],
         body: Body,
         kind: LoopKind = LoopKind.PARALLEL,
-    ) -> Stmt:
+    ) -> For:
         outer, inner = (inside[v] for v in order)
         loop = For(inner, self.size, body, kind)
         return For(outer, self.size, (loop,), LoopKind.PARALLEL)

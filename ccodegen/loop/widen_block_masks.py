@@ -1,0 +1,72 @@
+"""Masks of small blocks are read before, into words.
+
+    for i < 16: for j < 16: y[16 i + j] = m[j] ? x[16 i + j] : 0
+    →   for j < 16: w[j] = convert(m[j])
+        for i < 16: for j < 16: y[16 i + j] = w[j] != 0 ? x[16 i + j] : 0
+
+A compiler takes as many turns at a time as fill a vector with what is narrowest; where there are
+fewer, it may find no vectors for what is chosen between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ccodegen.loop.affine import affine
+from ccodegen.loop.builder import apply, compare, const, index
+from ccodegen.loop.cse import computed
+from ccodegen.loop.ir import Alloc, Buffer, Expr, For, Let, Load, Space, Stmt, Store, Var
+from ccodegen.loop.parts import loads, parts
+from ccodegen.loop.rebuild import Body, expressions, rebuild, replacing, written_buffers
+from ccodegen.loop.rename import stem
+from ccodegen.support.element_type import ElementType
+
+_WORD = ElementType.S32
+
+
+def widen_block_masks(
+    block: For, size: int, fresh: Callable[[str], str], vector_bytes: int
+) -> Body:
+    """Statements of equal effect as a loop over another one alone, both of so many independent
+    turns over flat buffers. `fresh` gives names that the kernel does not have yet, after a hint."""
+    (inner,) = block.body
+    assert isinstance(inner, For)
+    stored = (s.buffer.type.bytes for s in inner.body if isinstance(s, Store))
+    if min(stored) < _WORD.bytes or size >= vector_bytes:
+        return (block,)
+    before: list[Stmt] = []
+    words: dict[Expr, Expr] = {}
+    for load in _masks(inner.body):
+        loops = [loop for loop in (block, inner) if loop.var in parts(*load.indices)]
+        wide = Buffer(fresh("wide"), _WORD, (size ** len(loops),))
+        place = affine(index(0))
+        for loop in loops:
+            place = place.scaled(size) + affine(loop.var)
+        words[load] = compare("ne", Load(wide, (place.expr,)), const(_WORD, 0))
+        store = Store(wide, (place.expr,), apply("convert", load, type=_WORD))
+        before += [Alloc(wide), *_around(store, loops, fresh)]
+    return (*before, *rebuild((block,), lambda expr: words.get(expr, expr)))
+
+
+def _masks(body: Body) -> list[Load]:
+    """Truth values that are read; not what depends on names, nor, in an arm of a choice, what may
+    be outside of its array."""
+    bound = {s.var for s in body if isinstance(s, Let)}
+    written = written_buffers(body)
+    certain = {part for statement in body for part in computed(statement)}
+
+    def fits(load: Load) -> bool:
+        is_there = load in certain or load.buffer.space is Space.LOCAL
+        is_free = load.buffer not in written and bound.isdisjoint(parts(*load.indices))
+        return load.type is ElementType.PRED and is_there and is_free
+
+    return [load for load in dict.fromkeys(loads(*expressions(body))) if fits(load)]
+
+
+def _around(store: Store, loops: Sequence[For], fresh: Callable[[str], str]) -> Body:
+    """The loops around the store alone, with names of their own."""
+    names = {loop.var: Var(fresh(stem(loop.var.name))) for loop in loops}
+    body = rebuild((store,), replacing({**names}))
+    for loop in reversed(loops):
+        body = (For(names[loop.var], loop.extent, body, loop.kind),)
+    return body
