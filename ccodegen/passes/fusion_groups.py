@@ -27,6 +27,8 @@ from ccodegen.passes.fusion_group import (
 )
 from ccodegen.passes.fusion_reads import (
     MOVEMENT,
+    asks_for_places,
+    cuts_rows,
     elementwise_cone,
     fits_before,
     interleaves,
@@ -39,6 +41,7 @@ from ccodegen.passes.fusion_reads import (
     is_window,
     joins_coordinates,
     reads_nothing,
+    row_length,
     spreads_rows,
     turns_last,
 )
@@ -53,6 +56,7 @@ _MOST_INPUTS = 24
 _SMALL_CONCATENATE = 1024
 _MOST_CONCATENATED = 8
 _OFTEN = 16
+_SHORT_ROW = 32  # elements: such rows are turned into lanes, from wherever they lie
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
 # double it with each. Twice as often what is only moved.
 _MOST_PLACES = 6
@@ -134,6 +138,8 @@ class _Decider:
             group.depths[instruction] = self._depth(instruction, group)
         if any(u is group.hero or u in group.before for u in self._users[instruction]):
             group.before.add(instruction)
+        if self._is_cut(instruction, group) or self._cuts(instruction, group):
+            group.cut.add(instruction)
         if instruction.op in CONTRACTIONS:
             group.hero = instruction
         if instruction.op == "reduce":
@@ -184,13 +190,27 @@ class _Decider:
             return "it is done in place"
         if instruction.op == "concatenate" and not self._fits_as_parts(instruction, group):
             return "each element would ask in which operand it lies"
-        if self._vectors and is_scattered(instruction) and self._is_read_often(instruction):
-            return "its elements do not lie side by side, and are read often"
-        if self._vectors and turns_last(instruction) and _reads_rows_again(group):
+        reads_again = self._vectors and _reads_rows_again(group)
+        if self._vectors and is_scattered(instruction):
+            is_long = row_length(instruction) > _SHORT_ROW
+            if (reads_again and is_long) or self._is_read_often(instruction):
+                return "its elements do not lie side by side, and are read more than once"
+        if reads_again and turns_last(instruction):
             return "its rows, which are read more than once, are columns of its operand"
+        if self._vectors and self._is_cut(instruction, group) and asks_for_places(instruction):
+            return "a reshape that reads it cuts its rows"
         readers = [u for u in self._users[instruction] if u in group.members]
         dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
         return "" if dear is None else f"{dear.name} would compute its elements again"
+
+    def _is_cut(self, instruction: Instruction, group: Group) -> bool:
+        return any(u in group.cut for u in self._users[instruction])
+
+    def _cuts(self, instruction: Instruction, group: Group) -> bool:
+        if instruction in group.before:
+            return False  # the hero's loops are its own
+        readers = [u for u in self._users[instruction] if u in group.members]
+        return cuts_rows(instruction, readers, reduces=group.rows is not None)
 
     def _count_inputs(self, inputs: Iterable[Instruction]) -> int:
         """How many arrays a group reads that has these inputs now: those that are yet to be placed

@@ -457,3 +457,45 @@ def test_a_reshape_that_no_kernel_reads_is_no_kernel() -> None:
         "  ROOT r = f32[3,8] reshape(g) }",
         fuse,
     )
+
+
+@pytest.mark.parametrize(
+    ("width", "made", "read", "count"),
+    [
+        pytest.param(12, "add(x, b)", "r = f32[30,28] reshape(y)", 2, id="neither divides"),
+        pytest.param(12, "reverse(x), dimensions={1}", "r = f32[30,28] reshape(y)", 2, id="moved"),
+        pytest.param(12, "negate(x)", "r = f32[30,28] reshape(y)", 1, id="places do not matter"),
+        pytest.param(32, "add(x, b)", "r = f32[35,64] reshape(y)", 1, id="two rows in one"),
+        pytest.param(12, "add(x, b)", "r = f32[35,24] reshape(y)", 2, id="two short rows in one"),
+        pytest.param(12, "add(x, b)", "r = f32[280,3] reshape(y)", 2, id="short rows"),
+        pytest.param(
+            32,
+            "add(x, b)",
+            "q = f32[2240] reshape(y)  r = f32[2237] slice(q), slice={[3:2240]}",
+            2,
+            id="rows that begin inside of others",
+        ),
+        pytest.param(
+            24,
+            "add(x, b)",
+            "q = f32[35,48] reshape(y)  r = f32[35] reduce(q, z), dimensions={1}, to_apply=add",
+            2,
+            id="sums of two rows each",
+        ),
+    ],
+)
+def test_what_asks_for_its_place_is_not_read_through_cut_rows(
+    width: int, made: str, read: str, count: int
+) -> None:
+    """Each element would take a division else."""
+    spread = f"b = f32[70,{width}] broadcast(v), dimensions={{1}}"
+    shape = read.rpartition("r = ")[2].split()[0]
+    program = module(
+        f"{_ADD} ENTRY e {{ x = f32[70,{width}] parameter(0)  v = f32[{width}] parameter(1)\n"
+        f"  z = f32[] constant(0)  {spread if '(x, b)' in made else ''}\n"
+        f"  y = f32[70,{width}] {made}  {read}\n"
+        f"  ROOT e = {shape} exponential(r) }}"
+    )
+    fused = fuse(program, VECTORS)
+    assert len(kernels(fused)) == count
+    assert same_bits(program, fused)
