@@ -47,7 +47,8 @@ class Group:
     at its own index alone; `depths`: of the others, how many of them read each other on the way
     from what the kernel stores. `places`: the indices at which members are read, one number each.
     `hero`: a contraction or an op that writes in a way of its own; `before`: members that it
-    reads. `cut`: reshapes that cut rows, and members that are read through them."""
+    reads. `cut`: of reshapes that cut rows, and of members that are read through them, the
+    dimensions of what they read along which an element takes a division to find."""
 
     roots: list[Instruction]
     members: dict[Instruction, None] = field(default_factory=dict)
@@ -55,7 +56,7 @@ class Group:
     depths: dict[Instruction, int] = field(default_factory=dict)
     places: dict[Instruction, frozenset[int]] = field(default_factory=dict)
     before: set[Instruction] = field(default_factory=set)
-    cut: set[Instruction] = field(default_factory=set)
+    cut: dict[Instruction, frozenset[int]] = field(default_factory=dict)
     hero: Instruction | None = None
     rows: Rows | None = None
 

@@ -16,6 +16,7 @@ from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.pad import is_frame
+from ccodegen.passes.fusion_cuts import asks_for_places, cuts_rows, last_run
 from ccodegen.passes.fusion_group import (
     CONTRACTIONS,
     Group,
@@ -27,8 +28,6 @@ from ccodegen.passes.fusion_group import (
 )
 from ccodegen.passes.fusion_reads import (
     MOVEMENT,
-    asks_for_places,
-    cuts_rows,
     elementwise_cone,
     fits_before,
     interleaves,
@@ -138,8 +137,11 @@ class _Decider:
             group.depths[instruction] = self._depth(instruction, group)
         if any(u is group.hero or u in group.before for u in self._users[instruction]):
             group.before.add(instruction)
-        if self._is_cut(instruction, group) or self._cuts(instruction, group):
-            group.cut.add(instruction)
+        cut = self._cut(instruction, group)
+        if instruction.op == "reshape":
+            cut = self._cut_by(instruction, group, bool(cut))
+        if cut:
+            group.cut[instruction] = cut
         if instruction.op in CONTRACTIONS:
             group.hero = instruction
         if instruction.op == "reduce":
@@ -197,20 +199,25 @@ class _Decider:
                 return "its elements do not lie side by side, and are read more than once"
         if reads_again and turns_last(instruction):
             return "its rows, which are read more than once, are columns of its operand"
-        if self._vectors and self._is_cut(instruction, group) and asks_for_places(instruction):
+        if self._vectors and asks_for_places(instruction, self._cut(instruction, group)):
             return "a reshape that reads it cuts its rows"
         readers = [u for u in self._users[instruction] if u in group.members]
         dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
         return "" if dear is None else f"{dear.name} would compute its elements again"
 
-    def _is_cut(self, instruction: Instruction, group: Group) -> bool:
-        return any(u in group.cut for u in self._users[instruction])
+    def _cut(self, instruction: Instruction, group: Group) -> frozenset[int]:
+        """The dimensions of an instruction that its readers in the group cut."""
+        none = frozenset[int]()
+        return none.union(*(group.cut.get(u, none) for u in self._users[instruction]))
 
-    def _cuts(self, instruction: Instruction, group: Group) -> bool:
-        if instruction in group.before:
-            return False  # the hero's loops are its own
-        readers = [u for u in self._users[instruction] if u in group.members]
-        return cuts_rows(instruction, readers, reduces=group.rows is not None)
+    def _cut_by(self, reshape: Instruction, group: Group, is_cut: bool) -> frozenset[int]:
+        """The dimensions of the operand that a reshape cuts, which its readers may cut already."""
+        if reshape in group.before and group.hero and group.hero.op in CONTRACTIONS:
+            return frozenset()  # whose loops are its own
+        readers = [u for u in self._users[reshape] if u in group.members]
+        if is_cut or cuts_rows(reshape, readers, reduces=group.rows is not None):
+            return last_run(reshape)
+        return frozenset()
 
     def _count_inputs(self, inputs: Iterable[Instruction]) -> int:
         """How many arrays a group reads that has these inputs now: those that are yet to be placed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
@@ -18,7 +18,6 @@ from ccodegen.passes.fusion_group import Rows, is_written_out, rows_of
 MOVEMENT = SAME_VALUES | {"convert"}
 """Ops whose elements cost no more than reading those of the operand."""
 
-_SHORT = 16  # elements of rows that are no loop of their own
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
 
 
@@ -70,39 +69,9 @@ def is_scattered(value: Instruction) -> bool:
     return column or any(t.stride > 1 for t in taken)
 
 
-def cuts_rows(value: Instruction, readers: Iterable[Instruction], reduces: bool) -> bool:
-    """Whether it is a reshape for which loops over its rows, as these readers read them, would find
-    each element's place in the operand by division. `reduces`: they reduce rows."""
-    if value.op != "reshape":
-        return False
-    short, long = sorted((row_length(value), row_length(value.operands[0])))
-    if short in (1, long):
-        return False
-    if long % short or any(_begins_inside(reader, value) for reader in readers):
-        return True
-    is_power = short & (short - 1) == 0
-    return not is_power and (reduces or short < _SHORT)
-
-
-def _begins_inside(reader: Instruction, value: Instruction) -> bool:
-    """Whether the reader's rows may begin inside of the value's."""
-    if reader.op in ("reduce", "reshape") or opdef.is_elementwise(reader):
-        return False
-    return reader.op == "reduce-window" or row_length(reader) != row_length(value)
-
-
 def row_length(value: Instruction) -> int:
     """Elements along the last dimension that is not of 1."""
     return next((d for d in reversed(value.array_shape.dimensions) if d > 1), 1)
-
-
-def asks_for_places(value: Instruction) -> bool:
-    """Whether an element takes to know its coordinates, for itself or for what is spread or
-    counted in a copy of its own."""
-    if value.op == "reshape" or value.array_shape.rank == 0:
-        return False
-    by_place = [value, *(o for o in value.operands if o.op in ("broadcast", "iota"))]
-    return any(not opdef.is_elementwise(v) and uniform(v) is None for v in by_place)
 
 
 def interleaves(concatenate: Instruction) -> bool:

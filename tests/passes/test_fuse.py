@@ -468,6 +468,7 @@ def test_a_reshape_that_no_kernel_reads_is_no_kernel() -> None:
         pytest.param(32, "add(x, b)", "r = f32[35,64] reshape(y)", 1, id="two rows in one"),
         pytest.param(12, "add(x, b)", "r = f32[35,24] reshape(y)", 2, id="two short rows in one"),
         pytest.param(12, "add(x, b)", "r = f32[280,3] reshape(y)", 2, id="short rows"),
+        pytest.param(12, "add(x, c)", "r = f32[70,4,3] reshape(y)", 1, id="of whole rows"),
         pytest.param(
             32,
             "add(x, b)",
@@ -488,11 +489,14 @@ def test_what_asks_for_its_place_is_not_read_through_cut_rows(
     width: int, made: str, read: str, count: int
 ) -> None:
     """Each element would take a division else."""
-    spread = f"b = f32[70,{width}] broadcast(v), dimensions={{1}}"
+    spread = (
+        f"b = f32[70,{width}] broadcast(v), dimensions={{1}}" if "b)" in made else
+        f"c = f32[70,{width}] broadcast(u), dimensions={{0}}" if "c)" in made else ""
+    )
     shape = read.rpartition("r = ")[2].split()[0]
     program = module(
         f"{_ADD} ENTRY e {{ x = f32[70,{width}] parameter(0)  v = f32[{width}] parameter(1)\n"
-        f"  z = f32[] constant(0)  {spread if '(x, b)' in made else ''}\n"
+        f"  u = f32[70] parameter(2)  z = f32[] constant(0)  {spread}\n"
         f"  y = f32[70,{width}] {made}  {read}\n"
         f"  ROOT e = {shape} exponential(r) }}"
     )
