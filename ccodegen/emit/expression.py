@@ -17,7 +17,7 @@ from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 from ccodegen.support.pattern import pattern
 
-_ELEMENT = pattern(r"\((\w+(?:\[[^][()]*\])?)\)")
+_ELEMENT = pattern(r"\w+(?:\[[^][()]*\])?")
 
 # Of two products that are added a compiler rounds either, in a vector one and at a loop's end the
 # other: the bits would depend on where a thread's share ends.
@@ -89,10 +89,28 @@ class ExpressionPrinter:
         template, texts = spelling.template, [self.text(a, b) for a, b in arguments]
         for place, argument in enumerate(expr.arguments):
             widening = f"ccg_f32_from_{argument.type.text}({{{place}}})"
-            shorter = _as_f32(argument, texts[place]) if widening in template else ""
+            shorter = self._as_f32(argument, texts[place]) if widening in template else ""
             if shorter:
                 template, texts[place] = template.replace(widening, f"{{{place}}}"), shorter
         return template.format(*texts), spelling.strength
+
+    def _as_f32(self, expr: Expr, text: str) -> str:
+        """A float that C lacks in f32, where that is not the call that makes one of its bits: a
+        number, an f32 that is rounded, if it need be, or a choice of such. Else nothing."""
+        if isinstance(expr, Const):
+            number = literal(ElementType.F32, float(expr.value))
+            return f"({number})" if number.startswith("-") else number
+        if expr.type not in HALVES:
+            return ""
+        if isinstance(expr, Apply) and expr.operator == "select":
+            condition, *arms = expr.arguments
+            chosen = [self._as_f32(arm, self.text(arm)) for arm in arms]
+            return f"({self.text(condition, UNARY)} ? {' : '.join(chosen)})" if all(chosen) else ""
+        if is_call(text, rounding := narrowing(expr.type)):
+            return f"ccg_nearest_{expr.type.text}" + text.removeprefix(rounding)
+        if is_call(text, same := narrowing(expr.type, exact=True)):
+            return _argument(text, same)
+        return ""
 
     def _load(self, buffer: Buffer, indices: Index) -> tuple[str, int]:
         if not is_pair(buffer):
@@ -104,19 +122,6 @@ class ExpressionPrinter:
         return f"ccg_load_{buffer.type.text}({self.pair(buffer, indices)})", POSTFIX
 
 
-def _as_f32(expr: Expr, text: str) -> str:
-    """A float that C lacks in f32, where that is not the call that makes one of its bits: a number,
-    or an f32 that is rounded, if it need be. Else nothing."""
-    if isinstance(expr, Const):
-        number = literal(ElementType.F32, float(expr.value))
-        return f"({number})" if number.startswith("-") else number
-    if expr.type in HALVES and is_call(text, rounding := narrowing(expr.type)):
-        return f"ccg_nearest_{expr.type.text}" + text.removeprefix(rounding)
-    if expr.type in HALVES and is_call(text, same := narrowing(expr.type, exact=True)):
-        return _argument(text, same)
-    return ""
-
-
 def _unrounded(half: Expr, text: str) -> str:
     """The f32 that a half is made of by rounding; nothing where it is not."""
     rounding = narrowing(half.type)
@@ -126,8 +131,10 @@ def _unrounded(half: Expr, text: str) -> str:
 def _argument(call: str, function: str) -> str:
     """What a function is called for, in parentheses if need be."""
     argument = call.removeprefix(function)
-    element = _ELEMENT.fullmatch(argument)
-    return element[1] if element else argument
+    inner = argument[1:-1]
+    name, _, _ = inner.partition("(")
+    is_alone = _ELEMENT.fullmatch(inner) or (name.isidentifier() and is_call(inner, name))
+    return inner if is_alone else argument
 
 
 def is_pair(buffer: Buffer) -> bool:

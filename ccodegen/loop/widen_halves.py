@@ -4,8 +4,8 @@
 
 takes a dozen of operations to convert an element. A processor may have an instruction that converts
 a line of them, which compilers do not find in such a loop. So lines of x come as f32 into a local
-array, a block at a time, and sums leave from one, where they need not be rounded yet. What is named
-in the loop stays an f32 too. The bits are the same.
+array, a block at a time, and sums leave from one, where they need not be rounded yet. The bits are
+the same.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.name_halves import takes_numbers
 from ccodegen.loop.parts import loads, operands, parts
 from ccodegen.loop.rebuild import (
     Body,
@@ -51,9 +52,8 @@ from ccodegen.support.immutable import immutable
 
 _F16, _F32 = ElementType.F16, ElementType.F32
 _BLOCK = 256  # elements: 1 KB of f32 for each array
-_LEAST = 32
+_LEAST = 8
 _MOST_ARRAYS = 8
-_MOVES = ("select", "bitcast-convert")  # bits as they are
 _HEADER = "ccg_half_lines.h"
 
 
@@ -85,7 +85,7 @@ class _Halves:
         """What is read for numbers, in any case, line by line."""
         written = written_buffers(self.loop.body)
         used = [part for expr in expressions(self.loop.body) for part in parts(expr)]
-        numbers = {o for u in used if _takes_numbers(u) for o in operands(u)}
+        numbers = {o for u in used if takes_numbers(u) for o in operands(u)}
         numbers |= {s.value for s in self.loop.body if isinstance(s, Let)}
         always = [expr for statement in self.loop.body for expr in computed(statement)]
         found = [e for e in dict.fromkeys(always) if isinstance(e, Load) and e in numbers]
@@ -156,26 +156,16 @@ class _Halves:
 
     def _of_one(self, own: dict[Load | Store, Buffer], place: Expr) -> Body:
         """The statements of one turn, over this place of the local arrays."""
-        names = {
-            s.var: Var(self.fresh(stem(s.var.name)), _F32)
-            for s in self.loop.body
-            if isinstance(s, Let) and s.value.type is _F16
-        }
-
         def on_expr(expr: Expr) -> Expr:
             match expr:
                 case Load() if expr in own:
                     return _narrow(Load(own[expr], (place,)))
-                case Var() if expr in names:
-                    return _narrow(names[expr])
                 case Apply("select", (condition, *arms), type) if type is _F16:
                     return _narrow(apply("select", condition, *map(_wide, arms)))
             return expr
 
         def on_statement(statement: Stmt) -> Stmt:
             match statement:
-                case Let(var, value) if var in names:
-                    return Let(names[var], _wide(rebuild_expr(value, on_expr)))
                 case Store(_, _, value) if statement in own:
                     return Store(own[statement], (place,), _unrounded(rebuild_expr(value, on_expr)))
             (rebuilt,) = rebuild((statement,), on_expr)
@@ -184,15 +174,11 @@ class _Halves:
         return tuple(map(on_statement, self.loop.body))
 
 
-def _takes_numbers(expr: Expr) -> bool:
-    return isinstance(expr, Apply) and expr.operator not in _MOVES
-
-
 def _is_computed(value: Expr) -> bool:
     """Whether a value is more than bits of others."""
     if isinstance(value, Apply) and value.operator == "select":
         return any(map(_is_computed, value.arguments[1:]))
-    return _takes_numbers(value)
+    return takes_numbers(value)
 
 
 def _narrow(wide: Expr) -> Expr:

@@ -17,6 +17,7 @@ from ccodegen.loop.ir import Buffer, ConstantData, Kernel
 from ccodegen.loop.mask_choices import mask_choices
 from ccodegen.loop.name_arms import name_arms
 from ccodegen.loop.name_conditions import name_conditions
+from ccodegen.loop.name_halves import name_halves
 from ccodegen.loop.name_values import name_values
 from ccodegen.loop.overlap_tails import overlap_tails
 from ccodegen.loop.pack_rows import pack_rows
@@ -71,7 +72,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     if machine.has_vectors:
         body = block_loops(body, fresh, machine.vector_bytes)
         body = body if body == flat else simplify_body(body)
-    body = mark_loops(body)
+    body = name_halves(mark_loops(body))
     if machine.converts_f16 and any(b.type is ElementType.F16 for b in buffers):
         body = widen_halves(body, fresh)
     if machine.has_vectors:

@@ -45,16 +45,18 @@ class Rows:
 class Group:
     """One kernel to be. `roots`: what it stores. `straight`: members that an output element reads
     at its own index alone; `depths`: of the others, how many of them read each other on the way
-    from what the kernel stores. `places`: the indices at which members are read, one number each.
-    `hero`: a contraction or an op that writes in a way of its own; `before`: members that it
-    reads. `cut`: of reshapes that cut rows, and of members that are read through them, the
-    dimensions of what they read along which an element takes a division to find."""
+    from what the kernel stores. `places`: the indices at which members are read, one number each;
+    `times`: how often an element of each is computed. `hero`: a contraction or an op that writes in
+    a way of its own; `before`: members that it reads. `cut`: of reshapes that cut rows, and of
+    members that are read through them, the dimensions of what they read along which an element
+    takes a division to find."""
 
     roots: list[Instruction]
     members: dict[Instruction, None] = field(default_factory=dict)
     straight: set[Instruction] = field(default_factory=set)
     depths: dict[Instruction, int] = field(default_factory=dict)
     places: dict[Instruction, frozenset[int]] = field(default_factory=dict)
+    times: dict[Instruction, float] = field(default_factory=dict)
     before: set[Instruction] = field(default_factory=set)
     cut: dict[Instruction, frozenset[int]] = field(default_factory=dict)
     hero: Instruction | None = None

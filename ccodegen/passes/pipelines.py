@@ -30,6 +30,7 @@ from ccodegen.passes.pad_dynamic import pad_dynamic
 from ccodegen.passes.reduce_in_f32 import reduce_in_f32
 from ccodegen.passes.reduce_parts import reduce_parts
 from ccodegen.passes.repeat_features import repeat_features
+from ccodegen.passes.round_in_floats import round_in_floats
 from ccodegen.passes.settle_call_layouts import settle_call_layouts
 from ccodegen.passes.settle_entry_layout import settle_entry_layout
 from ccodegen.passes.settle_types import settle_types
@@ -115,8 +116,9 @@ COMPILATION: Pipeline = (
     *SIMPLIFICATION,
     # Before all that looks for features in the last dimension.
     lay_out_features,
-    # Both leave constants to fold.
+    # These leave constants to fold; the second reads what the first converts.
     depthwise_in_floats,
+    round_in_floats,
     # After features, as the turns in which results come have more dimensions.
     split_dilated,
     fold_constants,

@@ -503,3 +503,49 @@ def test_what_asks_for_its_place_is_not_read_through_cut_rows(
     fused = fuse(program, VECTORS)
     assert len(kernels(fused)) == count
     assert same_bits(program, fused)
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "count"),
+    [("exponential", "60,80", 2), ("abs", "60,80", 1), ("exponential", "2000,2000", 1)],
+)
+def test_what_is_dear_is_computed_once_for_a_stencil(op: str, shape: str, count: int) -> None:
+    """Where near caches keep it; three times is more than a load and a store."""
+    rows, columns = map(int, shape.split(","))
+    inner = f"f32[{rows},{columns - 2}]"
+    parts = [f"[0:{rows}], [{n}:{columns - 2 + n}]" for n in range(3)]
+    program = module(
+        f"x = f32[{shape}] parameter(0)  y = f32[{shape}] {op}(x)\n"
+        + "\n".join(f"s{n} = {inner} slice(y), slice={{{p}}}" for n, p in enumerate(parts))
+        + f"\na = {inner} add(s0, s1)  ROOT r = {inner} add(a, s2)"
+    )
+    assert len(kernels(fuse(program, VECTORS))) == count
+
+
+def test_windows_whose_rows_become_columns_are_kernels_of_their_own() -> None:
+    program = module(
+        "max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = maximum(a, b) }\n"
+        "ENTRY e { x = f32[40,50] parameter(0)  l = f32[] constant(-inf)\n"
+        "  w = f32[40,50] reduce-window(x, l), window={size=1x3 pad=0_0x1_1}, to_apply=max\n"
+        "  n = f32[40,50] negate(w)  ROOT t = f32[50,40] transpose(n), dimensions={1,0} }"
+    )
+    fused = fuse(program, VECTORS)
+    assert kernels(fused) == ["reduce-window", "kLoop"]
+    assert same_bits(program, fused)
+
+
+@pytest.mark.parametrize(("width", "count"), [(200, 2), (40, 1)])
+def test_rows_that_lie_scattered_are_copied_where_they_are_read_again(
+    width: int, count: int
+) -> None:
+    half = width // 2
+    program = module(
+        f"{_ADD} ENTRY e {{ x = f32[30,{width}] parameter(0)  z = f32[] constant(0)\n"
+        f"  s = f32[30,{half}] slice(x), slice={{[0:30], [0:{width}:2]}}\n"
+        "  m = f32[30] reduce(s, z), dimensions={1}, to_apply=add\n"
+        f"  b = f32[30,{half}] broadcast(m), dimensions={{0}}\n"
+        f"  ROOT d = f32[30,{half}] subtract(s, b) }}"
+    )
+    fused = fuse(program, VECTORS)
+    assert len(kernels(fused)) == count
+    assert same_bits(program, fused)

@@ -1,0 +1,277 @@
+"""Why a group's kernel cannot compute an instruction that it reads, or should not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ccodegen.hlo import opdef
+from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.loop.cost import FAR
+from ccodegen.ops.cost import is_dear
+from ccodegen.ops.movement import Broadcast
+from ccodegen.ops.pad import is_frame
+from ccodegen.passes.fusion_cuts import asks_for_places
+from ccodegen.passes.fusion_graph import Graph
+from ccodegen.passes.fusion_group import (
+    CONTRACTIONS,
+    Group,
+    Rows,
+    is_fusible,
+    is_written_out,
+    result_dimensions,
+    rows_of,
+)
+from ccodegen.passes.fusion_readings import Readings
+from ccodegen.passes.fusion_reads import (
+    MOVEMENT,
+    fits_before,
+    interleaves,
+    is_along_rows,
+    is_dear_to_repeat,
+    is_far_columns,
+    is_free,
+    is_per_row,
+    is_scattered,
+    is_window,
+    joins_coordinates,
+    reads_nothing,
+    row_length,
+    spreads_rows,
+    turns_last,
+)
+
+# Readers that take each part of a concatenate in a range of their own indices.
+_BY_RANGES = MOVEMENT | {"concatenate", "pad", "reduce"}
+_MOST_MEMBERS = 400
+# Members that are not straight are evaluated by recursion, of so many levels.
+_DEEPEST = 64
+_MOST_INPUTS = 24
+_SMALL_CONCATENATE = 1024
+_MOST_CONCATENATED = 8
+_OFTEN = 16
+_SHORT_ROW = 32  # elements: such rows are turned into lanes, from wherever they lie
+# How often the code of a kernel may hold a member. Slices of concatenates of slices … would
+# double it with each. Twice as often what is only moved.
+_MOST_PLACES = 6
+# How often a kernel may compute an element that is dear. Twice, as differences do, and little more.
+_MOST_TIMES = 2.25
+
+
+class Obstacles:
+    """`is_placed`: whether an instruction has been given its groups. `vectors`: whether the target
+    has any."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        readings: Readings,
+        is_placed: Callable[[Instruction], bool],
+        vectors: bool,
+    ) -> None:
+        self._graph, self._readings, self._vectors = graph, readings, vectors
+        self._is_placed = is_placed
+
+    def between(self, instruction: Instruction, group: Group) -> str:
+        """Why the group's plan cannot compute the instruction too, at no undue cost; nothing where
+        it can."""
+        is_deep = self._readings.depth(instruction, group) > _DEEPEST
+        if (len(group.members) >= _MOST_MEMBERS or is_deep) and not is_free(instruction):
+            return "the reader's kernel has too many members, or they read each other too deep"
+        most = _MOST_PLACES * (2 if instruction.op in _BY_RANGES else 1)
+        if len(self._readings.places(instruction, group)) > most:
+            return "its readers' code would hold it in too many places"
+        if self._vectors and self._is_dear_to_compute_again(instruction, group):
+            return "its readers would compute it several times"
+        own = (o for o in instruction.operands if not is_written_out(o))
+        if self._count_inputs({*group.inputs(), *own}) > _MOST_INPUTS:
+            return "the reader's kernel would have too many inputs"
+        if instruction.op in CONTRACTIONS:
+            fits = self._fits_as_hero(instruction, group)
+            return "" if fits else "what reads it is no epilogue of a contraction"
+        if instruction.op == "reduce":
+            fits = self._fits_as_reduce(instruction, group)
+            return "" if fits else "what reads it is not over the same rows"
+        if instruction.op == "dynamic-update-slice":
+            return "it is done in place"
+        is_pool = instruction.op == "reduce-window"
+        if self._vectors and is_pool and self._readings.is_turned(instruction, group):
+            return "its rows are columns of what reads it"
+        if instruction.op == "concatenate" and not self._fits_as_parts(instruction, group):
+            return "each element would ask in which operand it lies"
+        reads_again = self._vectors and _reads_rows_again(group)
+        if self._vectors and is_scattered(instruction):
+            is_long = row_length(instruction) > _SHORT_ROW
+            if (reads_again and is_long) or self._is_read_often(instruction):
+                return "its elements do not lie side by side, and are read more than once"
+        if reads_again and turns_last(instruction):
+            return "its rows, which are read more than once, are columns of its operand"
+        if self._vectors and asks_for_places(instruction, self._readings.cut(instruction, group)):
+            return "a reshape that reads it cuts its rows"
+        readers = self._readings.readers(instruction, group)
+        dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
+        return "" if dear is None else f"{dear.name} would compute its elements again"
+
+    def _is_dear_to_compute_again(self, instruction: Instruction, group: Group) -> bool:
+        """Whether to compute its elements as often as they are read takes longer than to store and
+        load them, if near caches do."""
+        if not is_dear(instruction) or instruction.array_shape.bytes >= FAR:
+            return False
+        return self._readings.times(instruction, group) > _MOST_TIMES
+
+    def _count_inputs(self, inputs: Iterable[Instruction]) -> int:
+        """How many arrays a group reads that has these inputs now: those that are yet to be placed
+        may become members themselves, if they are cheap to compute element by element."""
+        count = sources = 0
+        for value in inputs:
+            is_placed = self._is_placed(value)
+            count += not reads_nothing(value)  # those will be members
+            sources |= 1 << self._graph.number(value) if is_placed else self._graph.sources[value]
+        return min(count, sources.bit_count())
+
+    def _is_read_often(self, value: Instruction) -> bool:
+        """Whether a broadcast repeats the elements many times."""
+        size = value.array_shape.size
+        pending, seen = [value], {value}
+        while pending:
+            for user in self._graph.users[pending.pop()]:
+                if user in seen or not isinstance(user.shape, ArrayShape):
+                    continue
+                seen.add(user)
+                count = user.array_shape.size
+                if isinstance(user.attributes, Broadcast) and count >= _OFTEN * size:
+                    return True
+                pending += [user] if count == size else []
+        return False
+
+    def _fits_as_hero(self, hero: Instruction, group: Group) -> bool:
+        """A contraction takes what is computed elementwise from its result as an epilogue, with
+        edges around it."""
+        plain = group.hero is None and group.rows is None
+        asks = any(_is_large_concatenate(member) for member in group.members)
+        fits = self._readings.is_straight(hero, group) or self._is_framed(hero, group)
+        return plain and not asks and fits
+
+    def _is_framed(self, hero: Instruction, group: Group) -> bool:
+        """Whether the group stores nothing but what is made elementwise of it, with edges."""
+        root = group.roots[0]
+        if len(group.roots) > 1 or not is_frame(root):
+            return False
+        pending, seen = [hero], {hero, root}
+        while pending:
+            value = pending.pop()
+            readers = self._readings.readers(value, group)
+            for user in readers:
+                same = result_dimensions(user) == result_dimensions(hero)
+                straight = same and opdef.is_elementwise(user)
+                if not straight and (user is not root or value is root.operands[1]):
+                    return False
+            new = [u for u in readers if u not in seen]
+            seen.update(new)
+            pending += new
+        return True
+
+    def _fits_as_reduce(self, reduce: Instruction, group: Group) -> bool:
+        """A reduce joins readers over the same rows, or over its own result elementwise."""
+        rows = rows_of(reduce)
+        if group.hero is not None or (group.rows is not None and group.rows != rows):
+            return False
+        if any(result_dimensions(r) not in rows.output_dimensions for r in group.roots):
+            return False
+        if is_far_columns(reduce) and any(self._waits(m, reduce) for m in group.members):
+            return False
+        return self._reads_by_rows(reduce, group, rows)
+
+    def _waits(self, member: Instruction, reduce: Instruction) -> bool:
+        """Whether a reduce needs the result of another one."""
+        is_reduce = member.op == "reduce" and member is not reduce
+        return is_reduce and self._graph.holds(self._graph.ancestors[member], [reduce])
+
+    def _fits_as_parts(self, concatenate: Instruction, group: Group) -> bool:
+        """Whether an element may ask in which operand it lies: where there are few elements, or
+        where loops are cut so that none asks, which those around a hero are not."""
+        if not _is_large_concatenate(concatenate):
+            return True
+        if not self._vectors or len(concatenate.operands) > _MOST_CONCATENATED:
+            return False
+        if group.hero is not None and group.hero.op in CONTRACTIONS:
+            return False
+        pending, seen = [concatenate], {concatenate}
+        while pending:
+            value = pending.pop()
+            for user in self._graph.users[value]:
+                known = user in seen or joins_coordinates(value, user)
+                if known or user not in group.members:
+                    continue
+                if user.op not in _BY_RANGES and not opdef.is_elementwise(user):
+                    return False
+                if turns_last(user) and interleaves(concatenate):
+                    return False  # each vector would be gathered from several operands
+                seen.add(user)
+                pending.append(user)
+        return True
+
+    def _reads_by_rows(self, reduce: Instruction, group: Group, rows: Rows) -> bool:
+        """Whether all that the group computes from the reduce is per row, or spread over rows."""
+        pending, seen = [reduce], {reduce}
+        while pending:
+            value = pending.pop()
+            for user in self._graph.users[value]:
+                if user not in group.members or user in seen:
+                    continue
+                if not (spreads_rows(user, rows) or is_along_rows(user, rows)):
+                    return False
+                seen.add(user)
+                pending.append(user)
+        return True
+
+    def _may_read(self, user: Instruction, value: Instruction, group: Group) -> bool:
+        """Whether a reader may compute the value itself each time it needs an element."""
+        if group.hero is not None and (user is group.hero or user in group.before):
+            is_update = user.op == "dynamic-update-slice" and value is user.operands[1]
+            if is_update and self._reads_overwritten(value, user):
+                return False
+            if not fits_before(group.hero, value):
+                return False
+        if user.op == "reduce":
+            rank = value.array_shape.rank
+            return rank == 0 or value.array_shape.dimensions == rows_of(user).dimensions
+        if isinstance(user.attributes, Broadcast) and is_dear_to_repeat(value, user):
+            return is_per_row(value, user)
+        if user.op in ("gather", "reduce-window", "dynamic-update-slice"):
+            moved = value.op in MOVEMENT or value.op == "iota"
+            return moved or joins_coordinates(value, user)
+        return True
+
+    def _reads_overwritten(self, update: Instruction, hero: Instruction) -> bool:
+        """Whether making the update reads elements that dynamic-update-slice may have overwritten
+        before. Not so where it is made elementwise of the very window that is updated."""
+        target = self._graph.ancestors[hero.operands[0]]
+        pending = [update]
+        while pending:
+            part = pending.pop()
+            if part is hero.operands[0]:
+                return True
+            reads = self._graph.ancestors[part] & target == target
+            if not reads or not is_fusible(part) or is_window(part, hero):
+                continue
+            same = part.array_shape.dimensions == update.array_shape.dimensions
+            if not same or not opdef.is_elementwise(part):
+                return True
+            pending += part.operands
+        return False
+
+
+def _reads_rows_again(group: Group) -> bool:
+    """Whether it has several reduces, or one and stores rows that it reads for it."""
+    if group.rows is None:
+        return False
+    reduces = sum(member.op == "reduce" for member in group.members)
+    stored = sum(result_dimensions(root) == group.rows.dimensions for root in group.roots)
+    return reduces + stored > 1
+
+
+def _is_large_concatenate(instruction: Instruction) -> bool:
+    return (
+        instruction.op == "concatenate" and instruction.array_shape.size > _SMALL_CONCATENATE
+    )
