@@ -92,7 +92,10 @@ class ExpressionPrinter:
             shorter = self._as_f32(argument, texts[place]) if widening in template else ""
             if shorter:
                 template, texts[place] = template.replace(widening, f"{{{place}}}"), shorter
-        return template.format(*texts), spelling.strength
+        text = template.format(*texts)
+        if text.startswith("(") and is_call(text, ""):
+            return text[1:-1], 0
+        return text, spelling.strength
 
     def _as_f32(self, expr: Expr, text: str) -> str:
         """A float that C lacks in f32, where that is not the call that makes one of its bits: a

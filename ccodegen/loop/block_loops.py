@@ -49,6 +49,9 @@ from ccodegen.loop.widen_block_masks import widen_block_masks
 from ccodegen.support.immutable import immutable
 
 _MOST_ELEMENTS = 32  # in a row of a block, of however small a type
+_LEAST_NARROW = 16
+_GATHERED = 4  # bytes of elements that vectors are gathered of
+_NARROW_APART = 4  # elements that lie so far apart are no two halves of a vector
 _RESIDENT = 128  # lines that stay in the nearest cache until their next element is read
 _COLLIDING = 1024  # bytes: lines that far apart share a few places of it
 _LEAST_LANES = 8  # of vectors for shuffles to be less work than scattered elements
@@ -111,8 +114,11 @@ def _turned(nest: _Nest, vector_bytes: int) -> tuple[Var, list[Load]] | None:
     written = written_buffers(nest.body)
     found: dict[Load, Var] = {}
     for load in _loads(nest):
-        size = _block_size(load.buffer)
-        along = [v for v, n in nest.outer.items() if _step(load.indices, v) == 1 and n >= size]
+        along = [
+            v
+            for v, n in nest.outer.items()
+            if _step(load.indices, v) == 1 and n >= _block_size(load.buffer, n)
+        ]
         pays = _is_shuffled(load.buffer, vector_bytes) or _reads_lines_again(nest, load)
         if along and _skips_lines(nest, load) and pays and load.buffer not in written:
             found[load] = along[0]
@@ -127,9 +133,12 @@ def _is_shuffled(buffer: Buffer, vector_bytes: int) -> bool:
 
 
 def _skips_lines(nest: _Nest, load: Load) -> bool:
-    """Whether the innermost loop reads another line each time, a whole block of them."""
+    """Whether the innermost loop reads another line each time, or bytes out of it, which processors
+    do not gather; a whole block of them."""
+    element = load.buffer.type.bytes
+    apart = CACHE_LINE if element >= _GATHERED else _NARROW_APART * element
     is_whole = most_turns(nest.extent) >= _block_size(load.buffer)
-    return _bytes_apart(nest, load) >= CACHE_LINE and is_whole
+    return _bytes_apart(nest, load) >= apart and is_whole
 
 
 def _reads_lines_again(nest: _Nest, load: Load) -> bool:
@@ -148,9 +157,10 @@ def _step(indices: Sequence[Expr], var: Var) -> int:
     return affine(position).terms.get(var, 0)
 
 
-def _block_size(buffer: Buffer) -> int:
-    """Elements of a cache line."""
-    return min(_MOST_ELEMENTS, CACHE_LINE // buffer.type.bytes)
+def _block_size(buffer: Buffer, lines: int = _MOST_ELEMENTS) -> int:
+    """Elements of a cache line; of bytes half as many where there are fewer lines."""
+    size = min(_MOST_ELEMENTS, CACHE_LINE // buffer.type.bytes)
+    return min(size, _LEAST_NARROW) if lines < size else size
 
 
 def _loads(nest: _Nest) -> list[Load]:
@@ -182,7 +192,8 @@ class _Blocks:
 
     @property
     def size(self) -> int:
-        return max(_block_size(load.buffer) for load in self.turned)
+        lines = self.nest.outer[self.across]
+        return max(_block_size(load.buffer, lines) for load in self.turned)
 
     def statements(self) -> Body:
         """The blocks, and behind them what is left along both dimensions."""
@@ -244,7 +255,9 @@ class _Blocks:
             for load, local in own.items()
         }
         work = rebuild(renamed(self.nest.body, self.fresh, values), lambda e: taken.get(e, e))
-        block = self._loops((self.across, inner), inside, work)
+        copies = all(isinstance(s, Store) and isinstance(s.value, Load) for s in work)
+        kind = LoopKind.PARALLEL if copies else vector_kind(self.size)
+        block = self._loops((self.across, inner), inside, work, kind)
         body += widen_block_masks(block, self.size, self.fresh, self.vector_bytes)
         blocks = For(column, columns, tuple(body), LoopKind.PARALLEL)
         return (For(row, rows, (blocks,), LoopKind.PARALLEL),)

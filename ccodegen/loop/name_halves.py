@@ -1,4 +1,4 @@
-"""Names of halves hold the f32 that each of them is.
+"""Names and variables of halves hold the f32 that each of them is.
 
     let t: f16 = x * 2; y[i] = t + t
     →   let t: f32 = convert(x * 2); y[i] = narrow(t) + narrow(t)
@@ -10,7 +10,7 @@ The numbers are the same.
 from __future__ import annotations
 
 from ccodegen.loop.builder import apply
-from ccodegen.loop.ir import Apply, Expr, Let, Stmt, Var
+from ccodegen.loop.ir import Alloc, Apply, Buffer, Const, Expr, Let, Load, Stmt, Store, Var
 from ccodegen.loop.parts import operands, parts
 from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
 from ccodegen.loop.spelling import HALVES
@@ -22,25 +22,57 @@ _MOVES = ("select", "bitcast-convert")  # bits as they are
 
 def name_halves(body: Body) -> Body:
     """Statements of equal effect."""
-    named = {s.var: s.value for s in statements(body) if isinstance(s, Let)}
-    halves = {v for v, value in named.items() if value.type in HALVES and takes_numbers(value)}
-    if not halves:
+    wide = _computed_with(body)
+    if not wide:
         return body
-    used = (part for expr in expressions(body) for part in parts(expr))
-    as_numbers = {o for part in used if takes_numbers(part) for o in operands(part)}
-    wide = {v: Var(v.name, _F32) for v in halves & as_numbers}
 
     def on_expr(expr: Expr) -> Expr:
-        if isinstance(expr, Var) and expr in wide:
-            return apply("narrow", wide[expr], type=expr.type)
-        return expr
+        held = expr.buffer if isinstance(expr, Load) else expr
+        if held not in wide:
+            return expr
+        own = wide[held]
+        return apply("narrow", own if isinstance(own, Var) else Load(own, ()), type=expr.type)
 
     def on_statement(statement: Stmt) -> Stmt:
-        if isinstance(statement, Let) and statement.var in wide:
-            return Let(wide[statement.var], apply("convert", statement.value, type=_F32))
+        match statement:
+            case Let(var, value) if isinstance(own := wide.get(var), Var):
+                return Let(own, apply("convert", value, type=_F32))
+            case Alloc(buffer) if isinstance(own := wide.get(buffer), Buffer):
+                return Alloc(own)
+            case Store(buffer, _, value) if isinstance(own := wide.get(buffer), Buffer):
+                return Store(own, (), apply("convert", value, type=_F32))
         return statement
 
     return rebuild(body, on_expr, on_statement)
+
+
+def _computed_with(body: Body) -> dict[object, Var | Buffer]:
+    """Forms in f32 of the names and variables of halves that are computed, and computed with."""
+    values: dict[Var | Buffer, list[Expr]] = {}
+    for statement in statements(body):
+        match statement:
+            case Let(var, value) if value.type in HALVES:
+                values[var] = [value]
+            case Alloc(buffer) if buffer.type in HALVES and not buffer.dimensions:
+                values.setdefault(buffer, [])
+            case Store(buffer, _, value) if buffer in values:
+                values[buffer].append(value)
+    used = (part for expr in expressions(body) for part in parts(expr))
+    as_numbers = {
+        o.buffer if isinstance(o, Load) else o
+        for part in used
+        if takes_numbers(part)
+        for o in operands(part)
+    }
+    return {
+        held: Var(held.name, _F32) if isinstance(held, Var) else Buffer(held.name, _F32, ())
+        for held, given in values.items()
+        if held in as_numbers and all(map(_is_number, given))
+    }
+
+
+def _is_number(value: Expr) -> bool:
+    return takes_numbers(value) or isinstance(value, Const)
 
 
 def takes_numbers(expr: Expr) -> bool:

@@ -64,7 +64,7 @@ def widen_halves(body: Body, fresh: Callable[[str], str]) -> Body:
     def widened(statement: Stmt) -> Stmt | Body:
         match statement:
             case For(_, int() as extent, inner, LoopKind.VECTOR) if extent >= _LEAST:
-                if all(isinstance(s, Let | Store | Note) for s in inner):
+                if all(isinstance(s, Alloc | Let | Store | Note) for s in inner):
                     found = _Halves(statement, extent, fresh)
                     return found.widened() if found.pay() else statement
         return statement

@@ -108,6 +108,9 @@ class Obstacles:
             return "its rows, which are read more than once, are columns of its operand"
         if self._vectors and asks_for_places(instruction, self._readings.cut(instruction, group)):
             return "a reshape that reads it cuts its rows"
+        is_moved = instruction.op in MOVEMENT or instruction.op == "iota"
+        if not is_moved and self._readings.is_in_window(instruction, group):
+            return "a window would compute its elements again"
         readers = self._readings.readers(instruction, group)
         dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
         return "" if dear is None else f"{dear.name} would compute its elements again"
@@ -238,7 +241,7 @@ class Obstacles:
             return rank == 0 or value.array_shape.dimensions == rows_of(user).dimensions
         if isinstance(user.attributes, Broadcast) and is_dear_to_repeat(value, user):
             return is_per_row(value, user)
-        if user.op in ("gather", "reduce-window", "dynamic-update-slice"):
+        if user.op in ("gather", "dynamic-update-slice"):
             moved = value.op in MOVEMENT or value.op == "iota"
             return moved or joins_coordinates(value, user)
         return True

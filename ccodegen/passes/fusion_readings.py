@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
@@ -10,7 +11,7 @@ from ccodegen.hlo.shape import ArrayShape
 from ccodegen.passes.fusion_cuts import cuts_rows, last_run
 from ccodegen.passes.fusion_graph import Graph
 from ccodegen.passes.fusion_group import CONTRACTIONS, Group, result_dimensions, rows_of
-from ccodegen.passes.fusion_reads import turns_last
+from ccodegen.passes.fusion_reads import MOVEMENT, turns_last
 
 
 class Readings:
@@ -95,7 +96,28 @@ class Readings:
 
     def is_turned(self, value: Instruction, group: Group) -> bool:
         """Whether a transpose in the group makes columns of its rows."""
-        return any(
-            turns_last(u) or (opdef.is_elementwise(u) and self.is_turned(u, group))
-            for u in self.readers(value, group)
-        )
+        return any(map(turns_last, self._reached(value, group, _keeps_elements)))
+
+    def is_in_window(self, value: Instruction, group: Group) -> bool:
+        """Whether a window in the group reads it, or reads what is only moved."""
+        return any(u.op == "reduce-window" for u in self._reached(value, group, _moves))
+
+    def _reached(
+        self, value: Instruction, group: Group, through: Callable[[Instruction], bool]
+    ) -> Iterator[Instruction]:
+        """Members that read the value, or what others make of it."""
+        pending, seen = [value], {value}
+        while pending:
+            new = [u for u in self.readers(pending.pop(), group) if u not in seen]
+            yield from new
+            seen.update(new)
+            pending += filter(through, new)
+
+
+def _moves(instruction: Instruction) -> bool:
+    return instruction.op in MOVEMENT
+
+
+def _keeps_elements(instruction: Instruction) -> bool:
+    """Whether each element is made of one of each operand, wherever that lies."""
+    return opdef.is_elementwise(instruction) or instruction.op in MOVEMENT | {"concatenate", "pad"}
