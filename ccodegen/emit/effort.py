@@ -119,9 +119,10 @@ def _compares_chosen(body: tuple[Stmt, ...]) -> bool:
 
     def is_chosen(value: Expr) -> bool:
         return any(
-            part in chosen or (isinstance(part, Apply) and part.operator in _CHOOSING)
+            part in chosen
+            or (isinstance(part, Apply) and part.operator in _CHOOSING and part.type.is_float)
+            or _saturates(part)
             for part in parts(value)
-            if part.type.is_float  # indices apart
         )
 
     for statement in statements(body):
@@ -132,6 +133,13 @@ def _compares_chosen(body: tuple[Stmt, ...]) -> bool:
         if isinstance(statement, Let) and is_chosen(statement.value):
             chosen.add(statement.var)
     return False
+
+
+def _saturates(value: Expr) -> bool:
+    """Whether it is an integer made of a float, which is one of the limits beyond them."""
+    if not isinstance(value, Apply) or value.operator not in ("convert", "saturate"):
+        return False
+    return value.type.is_integer and value.arguments[0].type.is_float
 
 
 def _scatters(body: tuple[Stmt, ...]) -> bool:

@@ -105,12 +105,15 @@ class Packer:
 
         zero = const(self._tile.left, 0)
         if by_rows:
-            with self._builder.loop(inside, "i") as i:
+            with self._builder.loop(inside, "i", LoopKind.PARALLEL) as i:
                 at = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row(i))
                 with self._depth_loops(LoopKind.VECTOR) as depth:
                     store(i, linearize(depth, shape.depth), self._product.lhs(batch, at, depth))
-                with self._builder.loop(self.depth - self._k, "rest", LoopKind.VECTOR) as rest:
-                    store(i, plus(rest, index(self._k)), zero)
+            with (
+                self._builder.loop(inside, "i") as i,
+                self._builder.loop(self.depth - self._k, "rest", LoopKind.VECTOR) as rest,
+            ):
+                store(i, plus(rest, index(self._k)), zero)
         else:
             with (
                 self._depth_loops(LoopKind.SERIAL) as depth,

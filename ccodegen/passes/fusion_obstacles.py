@@ -31,6 +31,7 @@ from ccodegen.passes.fusion_reads import (
     is_dear_to_repeat,
     is_far_columns,
     is_free,
+    is_looked_up,
     is_per_row,
     is_scattered,
     is_window,
@@ -94,6 +95,8 @@ class Obstacles:
             return "" if fits else "what reads it is not over the same rows"
         if instruction.op == "dynamic-update-slice":
             return "it is done in place"
+        if self._vectors and is_looked_up(instruction):
+            return "its elements are looked up one by one"
         is_pool = instruction.op == "reduce-window"
         if self._vectors and is_pool and self._readings.is_turned(instruction, group):
             return "its rows are columns of what reads it"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 
 from ccodegen.hlo import opdef
@@ -10,7 +9,7 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.passes.fusion_cuts import cuts_rows, last_run
 from ccodegen.passes.fusion_graph import Graph
-from ccodegen.passes.fusion_group import CONTRACTIONS, Group, result_dimensions, rows_of
+from ccodegen.passes.fusion_group import CONTRACTIONS, Group, rows_of
 from ccodegen.passes.fusion_reads import MOVEMENT, turns_last
 
 
@@ -67,14 +66,15 @@ class Readings:
 
     def times(self, instruction: Instruction, group: Group) -> float:
         """How often the group would compute an element, on average. Elementwise readers at the same
-        places need it once."""
+        places need it once; slices need a part."""
         times, size = 0.0, max(instruction.array_shape.size, 1)
         seen: set[int] = set()
-        for user in self._graph.users[instruction]:
-            places = group.places.get(user, frozenset())
-            if not opdef.is_elementwise(user):
-                share = min(1, math.prod(result_dimensions(user)) / size)
-                times += group.times.get(user, 0) * share
+        for user in self.readers(instruction, group):
+            places = group.places[user]
+            if user.op == "slice":
+                times += group.times[user] * user.array_shape.size / size
+            elif not opdef.is_elementwise(user):
+                times += group.times[user]
             elif not places <= seen:
                 times += group.times[user]
                 seen |= places

@@ -69,6 +69,14 @@ def is_scattered(value: Instruction) -> bool:
     return column or any(t.stride > 1 for t in taken)
 
 
+def is_looked_up(value: Instruction) -> bool:
+    """Whether each element is read alone, from where others say, and is of less than a word: those
+    go into no vector together."""
+    if not isinstance(value.attributes, Gather):
+        return False
+    return value.attributes.slice_sizes[-1:] == (1,) and value.array_shape.element_type.bytes < 4
+
+
 def row_length(value: Instruction) -> int:
     """Elements along the last dimension that is not of 1."""
     return next((d for d in reversed(value.array_shape.dimensions) if d > 1), 1)

@@ -24,7 +24,7 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.support.element_type import ElementType
 
-F32, PRED = ElementType.F32, ElementType.PRED
+F32, PRED, S32 = ElementType.F32, ElementType.PRED, ElementType.S32
 X, Y = (Buffer(name, F32, (4096,), Space.ARGUMENT) for name in "xy")
 PLACES = Buffer("places", INDEX, (4096,), Space.ARGUMENT)
 TURN = Var("i", INDEX)
@@ -103,6 +103,13 @@ def test_a_loop_over_lanes_that_asks_for_what_is_chosen() -> None:
     ]
     efforts = [effort(Kernel("k", (X, Y), (loop,))) for loop in loops]
     assert efforts == [Effort.MASKS, Effort.MOST]
+
+
+def test_a_loop_over_lanes_that_asks_for_an_integer_made_of_a_float() -> None:
+    whole = Let(Var("n", S32), apply("convert", ELEMENT, type=S32))
+    asked = Let(Var("c", PRED), compare("lt", whole.var, const(S32, 0)))
+    loop = For(TURN, 4096, (whole, asked, Store(Y, (TURN,), ELEMENT)), LoopKind.VECTOR)
+    assert effort(Kernel("k", (X, Y), (loop,))) is Effort.MASKS
 
 
 def test_little_work_is_worth_little() -> None:

@@ -549,3 +549,31 @@ def test_rows_that_lie_scattered_are_copied_where_they_are_read_again(
     fused = fuse(program, VECTORS)
     assert len(kernels(fused)) == count
     assert same_bits(program, fused)
+
+
+@pytest.mark.parametrize(("element_type", "count"), [("s16", 2), ("f32", 1)])
+def test_narrow_elements_that_are_looked_up_are_kernels_of_their_own(
+    element_type: str, count: int
+) -> None:
+    """They are read one by one, and what is computed of them is not."""
+    program = module(
+        f"x = {element_type}[50] parameter(0)  i = s32[300] parameter(1)\n"
+        f"g = {element_type}[300] gather(x, i), offset_dims={{}}, collapsed_slice_dims={{0}},\n"
+        "  start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n"
+        "c = f32[300] convert(g)  ROOT r = f32[300] exponential(c)"
+    )
+    fused = fuse(program, VECTORS)
+    assert len(kernels(fused)) == count
+    assert same_bits(program, fused)
+
+
+def test_windows_compute_nothing_again_through_conversions() -> None:
+    program = module(
+        "max { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT r = maximum(a, b) }\n"
+        "ENTRY e { x = f32[40,50] parameter(0)  l = s32[] constant(-9)\n"
+        "  s = f32[40,50] multiply(x, x)  c = s32[40,50] convert(s)\n"
+        "  ROOT w = s32[40,50] reduce-window(c, l), window={size=1x3 pad=0_0x1_1}, to_apply=max }"
+    )
+    fused = fuse(program, DEFAULT)
+    assert len(kernels(fused)) == 2
+    assert same_bits(program, fused)
