@@ -14,6 +14,7 @@ from ccodegen.passes.constants import uniform
 from ccodegen.passes.fusion_reads import row_length
 
 _BY_DIMENSION = frozenset({"slice", "pad", "concatenate"})  # that leave those of equal sizes
+_SHIFTING = _BY_DIMENSION | {"dynamic-slice", "dynamic-update-slice"}
 _SHORT = 16  # elements of rows that are no loop of their own
 
 
@@ -33,9 +34,8 @@ def cuts_rows(value: Instruction, readers: Iterable[Instruction], reduces: bool)
 
 def _begins_inside(reader: Instruction, value: Instruction) -> bool:
     """Whether the reader's rows may begin inside of the value's."""
-    if reader.op in ("reduce", "reshape") or opdef.is_elementwise(reader):
-        return False
-    return reader.op == "reduce-window" or row_length(reader) != row_length(value)
+    is_shifted = reader.op in _SHIFTING and row_length(reader) != row_length(value)
+    return is_shifted or reader.op == "reduce-window"
 
 
 def last_run(reshape: Instruction) -> frozenset[int]:
