@@ -18,6 +18,7 @@ from ccodegen.loop.scalar_numpy import Array
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.lowering import ElementScope
 from ccodegen.ops.shape_checks import arrays, dimension_numbers
+from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import frozen
 
 
@@ -67,8 +68,12 @@ def evaluate_iota(evaluator: Any, instruction: Instruction) -> Array:
 
 
 def element_iota(scope: ElementScope, instruction: Instruction, index: Index) -> Expr:
+    """Floats are made of words: processors have vectors of these, few of indices' 64 bits."""
     dimension = attributes_of(instruction, Iota).iota_dimension
-    return apply("convert", index[dimension], type=instruction.array_shape.element_type)
+    shape, place = instruction.array_shape, index[dimension]
+    if shape.element_type.is_float and shape.dimensions[dimension] <= 1 << 31:
+        place = apply("convert", place, type=ElementType.S32)
+    return apply("convert", place, type=shape.element_type)
 
 
 register(OpDef("constant", Constant, (0, 0), infer=infer_constant, evaluate=evaluate_constant))
