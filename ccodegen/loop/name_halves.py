@@ -10,7 +10,7 @@ The numbers are the same.
 from __future__ import annotations
 
 from ccodegen.loop.builder import apply
-from ccodegen.loop.ir import Alloc, Apply, Buffer, Const, Expr, Let, Load, Stmt, Store, Var
+from ccodegen.loop.ir import Alloc, Apply, Buffer, CallC, Const, Expr, Let, Load, Stmt, Store, Var
 from ccodegen.loop.parts import operands, parts
 from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
 from ccodegen.loop.spelling import HALVES
@@ -57,6 +57,9 @@ def _computed_with(body: Body) -> dict[object, Var | Buffer]:
                 values.setdefault(buffer, [])
             case Store(buffer, _, value) if buffer in values:
                 values[buffer].append(value)
+            case CallC():
+                for buffer in statement.buffers:
+                    values.pop(buffer, None)
     used = (part for expr in expressions(body) for part in parts(expr))
     as_numbers = {
         o.buffer if isinstance(o, Load) else o

@@ -66,7 +66,7 @@ def _masks(body: Body) -> list[Load]:
 def _around(store: Store, loops: Sequence[For], fresh: Callable[[str], str]) -> Body:
     """The loops around the store alone, with names of their own."""
     names = {loop.var: Var(fresh(stem(loop.var.name))) for loop in loops}
-    body = rebuild((store,), replacing({**names}))
+    body = rebuild((store,), replacing(names))
     for loop in reversed(loops):
         body = (For(names[loop.var], loop.extent, body, loop.kind),)
     return body

@@ -66,12 +66,14 @@ class Readings:
 
     def times(self, instruction: Instruction, group: Group) -> float:
         """How often the group would compute an element, on average. Elementwise readers at the same
-        places need it once; slices need a part."""
+        places need it once; slices need a part. What is broadcast is computed outside of a loop."""
         times, size = 0.0, max(instruction.array_shape.size, 1)
         seen: set[int] = set()
         for user in self.readers(instruction, group):
             places = group.places[user]
-            if user.op == "slice":
+            if user.op == "broadcast":
+                times = max(times, 1)
+            elif user.op == "slice":
                 times += group.times[user] * user.array_shape.size / size
             elif not opdef.is_elementwise(user):
                 times += group.times[user]
