@@ -116,13 +116,13 @@ def _combined(body: tuple[Stmt, ...]) -> int:
 
 def _compares_chosen(body: tuple[Stmt, ...]) -> bool:
     chosen: set[Expr] = set()  # names
+    saturated: set[Expr] = set()
 
     def is_chosen(value: Expr) -> bool:
-        return any(
-            part in chosen
-            or (isinstance(part, Apply) and part.operator in _CHOOSING and part.type.is_float)
-            or _saturates(part)
+        return value in saturated or _saturates(value) or any(
+            part in chosen or (isinstance(part, Apply) and part.operator in _CHOOSING)
             for part in parts(value)
+            if part.type.is_float  # indices apart
         )
 
     for statement in statements(body):
@@ -130,7 +130,9 @@ def _compares_chosen(body: tuple[Stmt, ...]) -> bool:
         compared = (e.arguments for e in inside if e.operator.startswith("compare"))
         if any(map(is_chosen, chain.from_iterable(compared))):
             return True
-        if isinstance(statement, Let) and is_chosen(statement.value):
+        if isinstance(statement, Let) and _saturates(statement.value):
+            saturated.add(statement.var)
+        elif isinstance(statement, Let) and is_chosen(statement.value):
             chosen.add(statement.var)
     return False
 
