@@ -82,8 +82,6 @@ class Obstacles:
         most = _MOST_PLACES * (2 if instruction.op in _BY_RANGES else 1)
         if len(self._readings.places(instruction, group)) > most:
             return "its readers' code would hold it in too many places"
-        if self._vectors and self._is_dear_to_compute_again(instruction, group):
-            return "its readers would compute it several times"
         own = (o for o in instruction.operands if not is_written_out(o))
         if self._count_inputs({*group.inputs(), *own}) > _MOST_INPUTS:
             return "the reader's kernel would have too many inputs"
@@ -95,28 +93,36 @@ class Obstacles:
             return "" if fits else "what reads it is not over the same rows"
         if instruction.op == "dynamic-update-slice":
             return "it is done in place"
-        if self._vectors and is_looked_up(instruction):
-            return "its elements are looked up one by one"
-        is_pool = instruction.op == "reduce-window"
-        if self._vectors and is_pool and self._readings.is_turned(instruction, group):
-            return "its rows are columns of what reads it"
         if instruction.op == "concatenate" and not self._fits_as_parts(instruction, group):
             return "each element would ask in which operand it lies"
-        reads_again = self._vectors and _reads_rows_again(group)
-        if self._vectors and is_scattered(instruction):
-            is_long = row_length(instruction) > _SHORT_ROW
-            if (reads_again and is_long) or self._is_read_often(instruction):
-                return "its elements do not lie side by side, and are read more than once"
-        if reads_again and turns_last(instruction):
-            return "its rows, which are read more than once, are columns of its operand"
-        if self._vectors and asks_for_places(instruction, self._readings.cut(instruction, group)):
-            return "a reshape that reads it cuts its rows"
+        if self._vectors and (slow := self._of_vectors(instruction, group)):
+            return slow
         is_moved = instruction.op in MOVEMENT or instruction.op == "iota"
         if not is_moved and self._readings.is_in_window(instruction, group):
             return "a window would compute its elements again"
         readers = self._readings.readers(instruction, group)
         dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
         return "" if dear is None else f"{dear.name} would compute its elements again"
+
+    def _of_vectors(self, instruction: Instruction, group: Group) -> str:
+        """Why vectors of the group's elements would be slow to make; nothing where they are not."""
+        readings = self._readings
+        if self._is_dear_to_compute_again(instruction, group):
+            return "its readers would compute it several times"
+        if is_looked_up(instruction):
+            return "its elements are looked up one by one"
+        if instruction.op == "reduce-window" and readings.is_turned(instruction, group):
+            return "its rows are columns of what reads it"
+        reads_again = _reads_rows_again(group)
+        if is_scattered(instruction):
+            is_long = row_length(instruction) > _SHORT_ROW
+            if (reads_again and is_long) or self._is_read_often(instruction):
+                return "its elements do not lie side by side, and are read more than once"
+        if reads_again and turns_last(instruction):
+            return "its rows, which are read more than once, are columns of its operand"
+        if asks_for_places(instruction, readings.cut(instruction, group)):
+            return "a reshape that reads it cuts its rows"
+        return ""
 
     def _is_dear_to_compute_again(self, instruction: Instruction, group: Group) -> bool:
         """Whether to compute its elements as often as they are read takes longer than to store and
