@@ -89,31 +89,13 @@ class ExpressionPrinter:
         template, texts = spelling.template, [self.text(a, b) for a, b in arguments]
         for place, argument in enumerate(expr.arguments):
             widening = f"ccg_f32_from_{argument.type.text}({{{place}}})"
-            shorter = self._as_f32(argument, texts[place]) if widening in template else ""
+            shorter = _as_f32(argument, texts[place]) if widening in template else ""
             if shorter:
                 template, texts[place] = template.replace(widening, f"{{{place}}}"), shorter
         text = template.format(*texts)
-        if text.startswith("(") and is_call(text, ""):
+        if text.startswith("(") and text.endswith(")") and is_call(text, ""):
             return text[1:-1], 0
         return text, spelling.strength
-
-    def _as_f32(self, expr: Expr, text: str) -> str:
-        """A float that C lacks in f32, where that is not the call that makes one of its bits: a
-        number, an f32 that is rounded, if it need be, or a choice of such. Else nothing."""
-        if isinstance(expr, Const):
-            number = literal(ElementType.F32, float(expr.value))
-            return f"({number})" if number.startswith("-") else number
-        if expr.type not in HALVES:
-            return ""
-        if isinstance(expr, Apply) and expr.operator == "select":
-            condition, *arms = expr.arguments
-            chosen = [self._as_f32(arm, self.text(arm)) for arm in arms]
-            return f"({self.text(condition, UNARY)} ? {' : '.join(chosen)})" if all(chosen) else ""
-        if is_call(text, rounding := narrowing(expr.type)):
-            return f"ccg_nearest_{expr.type.text}" + text.removeprefix(rounding)
-        if is_call(text, same := narrowing(expr.type, exact=True)):
-            return _argument(text, same)
-        return ""
 
     def _load(self, buffer: Buffer, indices: Index) -> tuple[str, int]:
         if not is_pair(buffer):
@@ -123,6 +105,19 @@ class ExpressionPrinter:
             return text, POSTFIX
         self.headers.add("ccg_complex_array.h")
         return f"ccg_load_{buffer.type.text}({self.pair(buffer, indices)})", POSTFIX
+
+
+def _as_f32(expr: Expr, text: str) -> str:
+    """A float that C lacks in f32, where that is not the call that makes one of its bits: a number,
+    or an f32 that is rounded, if it need be. Else nothing."""
+    if isinstance(expr, Const):
+        number = literal(ElementType.F32, float(expr.value))
+        return f"({number})" if number.startswith("-") else number
+    if expr.type in HALVES and is_call(text, rounding := narrowing(expr.type)):
+        return f"ccg_nearest_{expr.type.text}" + text.removeprefix(rounding)
+    if expr.type in HALVES and is_call(text, same := narrowing(expr.type, exact=True)):
+        return _argument(text, same)
+    return ""
 
 
 def _unrounded(half: Expr, text: str) -> str:

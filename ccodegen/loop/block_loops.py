@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, index, vector_kind
-from ccodegen.loop.cost import CACHE_LINE
+from ccodegen.loop.cost import CACHE_LINE, GATHERED
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
     INDEX,
@@ -50,7 +50,6 @@ from ccodegen.support.immutable import immutable
 
 _MOST_ELEMENTS = 32  # in a row of a block, of however small a type
 _LEAST_NARROW = 16
-_GATHERED = 4  # bytes of elements that vectors are gathered of
 _NARROW_APART = 4  # elements that lie so far apart are no two halves of a vector
 _RESIDENT = 128  # lines that stay in the nearest cache until their next element is read
 _COLLIDING = 1024  # bytes: lines that far apart share a few places of it
@@ -136,7 +135,7 @@ def _skips_lines(nest: _Nest, load: Load) -> bool:
     """Whether the innermost loop reads another line each time, or bytes out of it, which processors
     do not gather; a whole block of them."""
     element = load.buffer.type.bytes
-    apart = CACHE_LINE if element >= _GATHERED else _NARROW_APART * element
+    apart = CACHE_LINE if element >= GATHERED else _NARROW_APART * element
     is_whole = most_turns(nest.extent) >= _block_size(load.buffer)
     return _bytes_apart(nest, load) >= apart and is_whole
 

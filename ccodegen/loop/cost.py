@@ -38,6 +38,7 @@ TRANSCENDENTAL = frozenset(
 
 FAR = 1 << 23  # bytes of an array that caches do not keep
 CACHE_LINE = 64  # bytes
+GATHERED = 4  # bytes of the least elements that processors gather into vectors
 
 _UNKNOWN_TURNS = 16
 

@@ -1,4 +1,4 @@
-"""Names and variables of halves hold the f32 that each of them is.
+"""Names and variables of halves, and choices between them, hold the f32 that each of them is.
 
     let t: f16 = x * 2; y[i] = t + t
     →   let t: f32 = convert(x * 2); y[i] = narrow(t) + narrow(t)
@@ -9,9 +9,9 @@ The numbers are the same.
 
 from __future__ import annotations
 
-from ccodegen.loop.builder import apply
+from ccodegen.loop.builder import apply, const
 from ccodegen.loop.ir import Alloc, Apply, Buffer, CallC, Const, Expr, Let, Load, Stmt, Store, Var
-from ccodegen.loop.parts import operands, parts
+from ccodegen.loop.parts import applied, operands, parts, same
 from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
 from ccodegen.loop.spelling import HALVES
 from ccodegen.support.element_type import ElementType
@@ -22,25 +22,27 @@ _MOVES = ("select", "bitcast-convert")  # bits as they are
 
 def name_halves(body: Body) -> Body:
     """Statements of equal effect."""
-    wide = _computed_with(body)
-    if not wide:
+    if not any(part.type in HALVES for expr in expressions(body) for part in applied(expr)):
         return body
+    wide = _computed_with(body)
 
     def on_expr(expr: Expr) -> Expr:
+        if isinstance(expr, Apply):
+            return _with_choices(expr) if takes_numbers(expr) else expr
         held = expr.buffer if isinstance(expr, Load) else expr
         if held not in wide:
             return expr
         own = wide[held]
-        return apply("narrow", own if isinstance(own, Var) else Load(own, ()), type=expr.type)
+        return narrow_half(own if isinstance(own, Var) else Load(own, ()), expr.type)
 
     def on_statement(statement: Stmt) -> Stmt:
         match statement:
             case Let(var, value) if isinstance(own := wide.get(var), Var):
-                return Let(own, apply("convert", value, type=_F32))
+                return Let(own, wide_half(value))
             case Alloc(buffer) if isinstance(own := wide.get(buffer), Buffer):
                 return Alloc(own)
             case Store(buffer, _, value) if isinstance(own := wide.get(buffer), Buffer):
-                return Store(own, (), apply("convert", value, type=_F32))
+                return Store(own, (), wide_half(value))
         return statement
 
     return rebuild(body, on_expr, on_statement)
@@ -72,6 +74,38 @@ def _computed_with(body: Body) -> dict[object, Var | Buffer]:
         for held, given in values.items()
         if held in as_numbers and all(map(_is_number, given))
     }
+
+
+def _with_choices(expr: Apply) -> Apply:
+    """What takes numbers, of choices between f32s for those between numbers that are halves."""
+    arguments = tuple(map(_chosen, expr.arguments))
+    if same(arguments, expr.arguments):
+        return expr
+    return Apply(expr.operator, arguments, expr.type)
+
+
+def _chosen(value: Expr) -> Expr:
+    match value:
+        case Apply("select", (condition, *arms), half) if half in HALVES:
+            numbers = [_chosen(arm) for arm in arms]
+            if all(map(_is_number, numbers)):
+                return narrow_half(apply("select", condition, *map(wide_half, numbers)), half)
+    return value
+
+
+def narrow_half(wide: Expr, half: ElementType) -> Expr:
+    """An f32 that is such a half, as one."""
+    return apply("narrow", wide, type=half)
+
+
+def wide_half(half: Expr) -> Expr:
+    """A half as f32."""
+    match half:
+        case Apply("narrow", (wide,)):
+            return wide
+        case Const(_, value):
+            return const(_F32, float(value))
+    return apply("convert", half, type=_F32)
 
 
 def _is_number(value: Expr) -> bool:

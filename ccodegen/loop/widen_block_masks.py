@@ -11,14 +11,15 @@ fewer, it may find no vectors for what is chosen between.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, compare, const, index
 from ccodegen.loop.cse import computed
-from ccodegen.loop.ir import Alloc, Buffer, Expr, For, Let, Load, Space, Stmt, Store, Var
+from ccodegen.loop.ir import Alloc, Buffer, Expr, For, Let, Load, Space, Stmt, Store
 from ccodegen.loop.parts import loads, parts
-from ccodegen.loop.rebuild import Body, expressions, rebuild, replacing, written_buffers
-from ccodegen.loop.rename import stem
+from ccodegen.loop.rebuild import Body, expressions, rebuild, written_buffers
+from ccodegen.loop.rename import renamed
 from ccodegen.support.element_type import ElementType
 
 _WORD = ElementType.S32
@@ -65,8 +66,7 @@ def _masks(body: Body) -> list[Load]:
 
 def _around(store: Store, loops: Sequence[For], fresh: Callable[[str], str]) -> Body:
     """The loops around the store alone, with names of their own."""
-    names = {loop.var: Var(fresh(stem(loop.var.name))) for loop in loops}
-    body = rebuild((store,), replacing(names))
+    body: Body = (store,)
     for loop in reversed(loops):
-        body = (For(names[loop.var], loop.extent, body, loop.kind),)
-    return body
+        body = (replace(loop, body=body),)
+    return renamed(body, fresh, {})

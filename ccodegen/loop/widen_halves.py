@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from ccodegen.loop.affine import Affine, affine
-from ccodegen.loop.builder import apply, const, index
+from ccodegen.loop.builder import apply, index
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
     Alloc,
@@ -33,7 +33,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.name_halves import takes_numbers
+from ccodegen.loop.name_halves import narrow_half, takes_numbers, wide_half
 from ccodegen.loop.parts import loads, operands, parts
 from ccodegen.loop.rebuild import (
     Body,
@@ -159,9 +159,9 @@ class _Halves:
         def on_expr(expr: Expr) -> Expr:
             match expr:
                 case Load() if expr in own:
-                    return _narrow(Load(own[expr], (place,)))
+                    return narrow_half(Load(own[expr], (place,)), _F16)
                 case Apply("select", (condition, *arms), type) if type is _F16:
-                    return _narrow(apply("select", condition, *map(_wide, arms)))
+                    return narrow_half(apply("select", condition, *map(wide_half, arms)), _F16)
             return expr
 
         def on_statement(statement: Stmt) -> Stmt:
@@ -181,25 +181,11 @@ def _is_computed(value: Expr) -> bool:
     return takes_numbers(value)
 
 
-def _narrow(wide: Expr) -> Expr:
-    return apply("narrow", wide, type=_F16)
-
-
-def _wide(expr: Expr) -> Expr:
-    """An f16 as f32."""
-    match expr:
-        case Apply("narrow", (wide,)):
-            return wide
-        case Const(_, value):
-            return const(_F32, float(value))
-    return apply("convert", expr, type=_F32)
-
-
 def _unrounded(expr: Expr) -> Expr:
     """What rounds to this f16."""
     match expr:
         case Apply("narrow") | Const():
-            return _wide(expr)
+            return wide_half(expr)
         case Apply("convert", (wide,)) if wide.type is _F32:
             return wide
     return apply("unrounded", expr, type=_F32)

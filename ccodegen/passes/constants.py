@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.ranges import of_type
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.movement import SAME_VALUES
-from ccodegen.support.element_type import ElementType, Kind
+from ccodegen.support.element_type import ElementType
 
 # Float types with infinities whose arithmetic rounds once.
 PLAIN_FLOATS = (ElementType.F16, ElementType.BF16, ElementType.F32, ElementType.F64)
@@ -71,7 +72,5 @@ def highest(element_type: ElementType) -> Any:
 
 def integer_range(element_type: ElementType) -> tuple[int, int]:
     """Least and greatest value of an integer type or pred."""
-    bits = element_type.bits
-    if element_type.kind is Kind.SIGNED:
-        return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-    return 0, (1 << bits) - 1
+    reach = of_type(element_type)
+    return int(reach.low), int(reach.high)

@@ -18,15 +18,13 @@ _SHIFTING = _BY_DIMENSION | {"dynamic-slice", "dynamic-update-slice"}
 _SHORT = 16  # elements of rows that are no loop of their own
 
 
-def cuts_rows(value: Instruction, readers: Iterable[Instruction], reduces: bool) -> bool:
-    """Whether it is a reshape for which loops over its rows, as these readers read them, would find
-    each element's place in the operand by division. `reduces`: they reduce rows."""
-    if value.op != "reshape":
-        return False
-    short, long = sorted((row_length(value), row_length(value.operands[0])))
+def cuts_rows(reshape: Instruction, readers: Iterable[Instruction], reduces: bool) -> bool:
+    """Whether loops over the rows of a reshape, as these readers read them, would find each
+    element's place in the operand by division. `reduces`: they reduce rows."""
+    short, long = sorted((row_length(reshape), row_length(reshape.operands[0])))
     if short in (1, long):
         return False
-    if long % short or any(_begins_inside(reader, value) for reader in readers):
+    if long % short or any(_begins_inside(reader, reshape) for reader in readers):
         return True
     is_power = short & (short - 1) == 0
     return not is_power and (reduces or short < _SHORT)

@@ -32,6 +32,7 @@ from ccodegen.passes.fusion_reads import (
     is_far_columns,
     is_free,
     is_looked_up,
+    is_moved,
     is_per_row,
     is_scattered,
     is_window,
@@ -97,8 +98,7 @@ class Obstacles:
             return "each element would ask in which operand it lies"
         if self._vectors and (slow := self._of_vectors(instruction, group)):
             return slow
-        is_moved = instruction.op in MOVEMENT or instruction.op == "iota"
-        if not is_moved and self._readings.is_in_window(instruction, group):
+        if not is_moved(instruction) and self._readings.is_in_window(instruction, group):
             return "a window would compute its elements again"
         readers = self._readings.readers(instruction, group)
         dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
@@ -251,8 +251,7 @@ class Obstacles:
         if isinstance(user.attributes, Broadcast) and is_dear_to_repeat(value, user):
             return is_per_row(value, user)
         if user.op in ("gather", "dynamic-update-slice"):
-            moved = value.op in MOVEMENT or value.op == "iota"
-            return moved or joins_coordinates(value, user)
+            return is_moved(value) or joins_coordinates(value, user)
         return True
 
     def _reads_overwritten(self, update: Instruction, hero: Instruction) -> bool:

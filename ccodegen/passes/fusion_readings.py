@@ -10,7 +10,7 @@ from ccodegen.hlo.shape import ArrayShape
 from ccodegen.passes.fusion_cuts import cuts_rows, last_run
 from ccodegen.passes.fusion_graph import Graph
 from ccodegen.passes.fusion_group import CONTRACTIONS, Group, rows_of
-from ccodegen.passes.fusion_reads import MOVEMENT, turns_last
+from ccodegen.passes.fusion_reads import MOVEMENT, is_moved, turns_last
 
 
 class Readings:
@@ -102,7 +102,7 @@ class Readings:
 
     def is_in_window(self, value: Instruction, group: Group) -> bool:
         """Whether a window in the group reads it, or reads what is only moved."""
-        return any(u.op == "reduce-window" for u in self._reached(value, group, _moves))
+        return any(u.op == "reduce-window" for u in self._reached(value, group, is_moved))
 
     def _reached(
         self, value: Instruction, group: Group, through: Callable[[Instruction], bool]
@@ -114,10 +114,6 @@ class Readings:
             yield from new
             seen.update(new)
             pending += filter(through, new)
-
-
-def _moves(instruction: Instruction) -> bool:
-    return instruction.op in MOVEMENT
 
 
 def _keeps_elements(instruction: Instruction) -> bool:

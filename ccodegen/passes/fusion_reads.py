@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
-from ccodegen.loop.cost import FAR
+from ccodegen.loop.cost import FAR, GATHERED
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.cost import is_dear
 from ccodegen.ops.gather import Gather
@@ -19,6 +19,11 @@ MOVEMENT = SAME_VALUES | {"convert"}
 """Ops whose elements cost no more than reading those of the operand."""
 
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
+
+
+def is_moved(value: Instruction) -> bool:
+    """Whether its elements are those of its operand, or where they are."""
+    return value.op in MOVEMENT or value.op == "iota"
 
 
 def elementwise_cone(values: Sequence[Instruction], size: int) -> set[Instruction]:
@@ -74,7 +79,8 @@ def is_looked_up(value: Instruction) -> bool:
     go into no vector together."""
     if not isinstance(value.attributes, Gather):
         return False
-    return value.attributes.slice_sizes[-1:] == (1,) and value.array_shape.element_type.bytes < 4
+    is_narrow = value.array_shape.element_type.bytes < GATHERED
+    return is_narrow and value.attributes.slice_sizes[-1:] == (1,)
 
 
 def row_length(value: Instruction) -> int:
