@@ -34,6 +34,9 @@ from ccodegen.loop.rebuild import expressions, written_buffers
 from ccodegen.loop.spelling import c_type
 
 _LEAST_VECTOR = 16  # bytes
+# Turns that make one vector. Where its function becomes part of a loop around calls, gcc would
+# unroll such a loop before it looks for vectors.
+_WHOLE_VECTORS = (4, 8, 16)
 
 
 class StatementPrinter:
@@ -116,7 +119,8 @@ class StatementPrinter:
         around, self._around = self._around, loop
         lines = [*ahead, *self.block(loop.body)]
         self._around = around
-        return [*hint(loop), head, *indented(lines), "}"]
+        is_vector = around is None and loop.extent in _WHOLE_VECTORS
+        return [*hint(loop, is_vector), head, *indented(lines), "}"]
 
     def prefetches(self, loop: For, around: For | None) -> Iterator[str]:
         for found in prefetches(loop, around, self.written):
@@ -169,9 +173,9 @@ class StatementPrinter:
         return f"&{self.name(buffer)}" if scalar else self.name(buffer)
 
 
-def hint(loop: For) -> list[str]:
-    """What stands before a loop that compilers may vectorise."""
-    if loop.kind is LoopKind.VECTOR and isinstance(loop.extent, int):
+def hint(loop: For, is_vector: bool = False) -> list[str]:
+    """What stands before a loop that compilers may vectorise; `is_vector`: all of it at once."""
+    if loop.kind is LoopKind.VECTOR and isinstance(loop.extent, int) and not is_vector:
         return ["CCG_SIMD"]
     return ["CCG_ROLLED_SIMD"] if loop.kind in (LoopKind.VECTOR, LoopKind.LANES) else []
 

@@ -57,11 +57,11 @@ class _Writer:
 
     def erfc(self, x: Instruction) -> Instruction:
         a = self.f32("abs", x)
-        end = self.number(_END)
-        a = self.f32("select", self.compare(a, end, "GT"), end, a)
         p = self.polynomial([c * 2.0**-_RAISED for c in _P], a)
         quotient = self.f32("divide", p, self.polynomial(_Q, a))
         result = self.f32("multiply", self.raised_exp(a), quotient)
+        is_zero = self.compare(a, self.number(_END), "GT")
+        result = self.f32("select", is_zero, self.number(0.0), result)
         other = self.f32("subtract", self.number(2.0), result)
         return self.f32("select", self.compare(x, self.number(0.0), "LT"), other, result)
 
