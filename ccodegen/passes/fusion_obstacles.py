@@ -8,7 +8,7 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.cost import FAR
-from ccodegen.ops.cost import is_dear
+from ccodegen.ops.cost import DEAR, function_size
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.pad import is_frame
 from ccodegen.passes.fusion_cuts import asks_for_places
@@ -41,6 +41,7 @@ from ccodegen.passes.fusion_reads import (
     row_length,
     spreads_rows,
     turns_last,
+    work_to_make,
 )
 
 # Readers that take each part of a concatenate in a range of their own indices.
@@ -56,8 +57,12 @@ _SHORT_ROW = 32  # elements: such rows are turned into lanes, from wherever they
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
 # double it with each. Twice as often what is only moved.
 _MOST_PLACES = 6
-# How often a kernel may compute an element that is dear. Twice, as differences do, and little more.
-_MOST_TIMES = 2.25
+# What a kernel may compute again of an element, in cheap ops: a dear op once, as differences do,
+# and little more; more where caches do not keep what is stored.
+_MOST_AGAIN = 1.25 * DEAR
+_MOST_AGAIN_FAR = 5 * DEAR
+# All become part of one loop, or there are no vectors; compilers take the square of its length.
+_MOST_FUNCTIONS = 32
 
 
 class Obstacles:
@@ -109,6 +114,8 @@ class Obstacles:
         readings = self._readings
         if self._is_dear_to_compute_again(instruction, group):
             return "its readers would compute it several times"
+        if self._functions(instruction, group) > _MOST_FUNCTIONS:
+            return "its readers' kernel calls many functions"
         if is_looked_up(instruction):
             return "its elements are looked up one by one"
         if instruction.op == "reduce-window" and readings.is_turned(instruction, group):
@@ -126,10 +133,17 @@ class Obstacles:
 
     def _is_dear_to_compute_again(self, instruction: Instruction, group: Group) -> bool:
         """Whether to compute its elements as often as they are read takes longer than to store and
-        load them, if near caches do."""
-        if not is_dear(instruction) or instruction.array_shape.bytes >= FAR:
+        load them."""
+        again = self._readings.times(instruction, group) - 1
+        if again <= 0 or is_moved(instruction):
             return False
-        return self._readings.times(instruction, group) > _MOST_TIMES
+        most = _MOST_AGAIN_FAR if instruction.array_shape.bytes >= FAR else _MOST_AGAIN
+        return again * work_to_make(instruction) > most
+
+    def _functions(self, new: Instruction, group: Group) -> int:
+        """The size of those that the kernel's code would call with a new one; of none, nothing."""
+        own = function_size(new) * len(self._readings.places(new, group))
+        return own and own + sum(function_size(m) * len(group.places[m]) for m in group.members)
 
     def _count_inputs(self, inputs: Iterable[Instruction]) -> int:
         """How many arrays a group reads that has these inputs now: those that are yet to be placed

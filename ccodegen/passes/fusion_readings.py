@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.movement import SAME_VALUES
 from ccodegen.passes.fusion_cuts import cuts_rows, last_run
 from ccodegen.passes.fusion_graph import Graph
 from ccodegen.passes.fusion_group import CONTRACTIONS, Group, rows_of
@@ -61,8 +62,15 @@ class Readings:
             if opdef.is_elementwise(user):
                 found |= places
             else:
-                found.update(hash((self._graph.number(user), place)) for place in places)
+                found.update(hash((self._map(user), place)) for place in places)
         return frozenset(found)
+
+    def _map(self, user: Instruction) -> object:
+        """What makes indices of its operands of its own, as far as it is known to be that of
+        others."""
+        if user.op not in SAME_VALUES:
+            return self._graph.number(user)
+        return user.op, user.attributes, user.shape, user.operands[0].shape
 
     def times(self, instruction: Instruction, group: Group) -> float:
         """How often the group would compute an element, on average. Elementwise readers at the same

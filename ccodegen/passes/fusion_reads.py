@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.cost import FAR, GATHERED
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.cost import is_dear
+from ccodegen.ops.cost import DEAR, work
 from ccodegen.ops.gather import Gather
 from ccodegen.ops.movement import SAME_VALUES, Broadcast, Concatenate, Slice, Transpose
 from ccodegen.passes.constants import uniform
@@ -19,6 +19,7 @@ MOVEMENT = SAME_VALUES | {"convert"}
 """Ops whose elements cost no more than reading those of the operand."""
 
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
+_VERY_MUCH = 16 * DEAR  # from which on it does not matter how much
 
 
 def is_moved(value: Instruction) -> bool:
@@ -28,16 +29,31 @@ def is_moved(value: Instruction) -> bool:
 
 def elementwise_cone(values: Sequence[Instruction], size: int) -> set[Instruction]:
     """The values of so many elements, and what they are made of element by element."""
-    cone: set[Instruction] = set()
+    return set(_cone(values, size))
+
+
+def _cone(values: Sequence[Instruction], size: int) -> Iterator[Instruction]:
+    seen: set[Instruction] = set()
     pending = list(values)
     while pending:
         value = pending.pop()
         is_array = isinstance(value.shape, ArrayShape)
-        if is_array and value not in cone and value.array_shape.size == size:
-            cone.add(value)
+        if is_array and value not in seen and value.array_shape.size == size:
+            seen.add(value)
+            yield value
             straight = value.op == "reshape" or opdef.is_elementwise(value)
             pending += value.operands if straight else ()
-    return cone
+
+
+def work_to_make(value: Instruction) -> int:
+    """What an element takes with all that it is made of element by element, in cheap ops; of very
+    many not all."""
+    total = 0
+    for part in _cone([value], value.array_shape.size):
+        total += work(part)
+        if total > _VERY_MUCH:
+            break
+    return total
 
 
 def is_far_columns(reduce: Instruction) -> bool:
@@ -126,13 +142,13 @@ def is_along_rows(user: Instruction, rows: Rows) -> bool:
 
 
 def is_dear_to_repeat(value: Instruction, broadcast: Instruction) -> bool:
-    """Whether the broadcast repeats elements that are dear, or made of such where loops do not
-    compute them once: along the last dimension."""
+    """Whether the broadcast repeats elements that are dear, or made with as much work where loops
+    do not compute them once: along the last dimension."""
     size = value.array_shape.size
     kept = attributes_of(broadcast, Broadcast).dimensions
     whole = size > 1 and kept[-1:] == (broadcast.array_shape.rank - 1,)
-    made_of = elementwise_cone([value], size) if whole else {value}
-    return size < broadcast.array_shape.size and any(map(is_dear, made_of))
+    made_with = work_to_make(value) if whole else work(value)
+    return size < broadcast.array_shape.size and made_with >= DEAR
 
 
 def is_per_row(value: Instruction, broadcast: Instruction) -> bool:

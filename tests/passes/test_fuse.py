@@ -203,11 +203,12 @@ def test_no_cycle_through_a_reader_that_is_copied() -> None:
 
 def test_code_does_not_double_with_each_level() -> None:
     """Each value is read at two indices: after ten levels the first would be read at a thousand."""
+    f32 = f"f32[{','.join('2' * 10)}]"
     levels = [
-        f"r{n} = f32[8] reverse(v{n}), dimensions={{0}}  v{n + 1} = f32[8] add(v{n}, r{n})\n"
+        f"r{n} = {f32} reverse(v{n}), dimensions={{{n}}}  v{n + 1} = {f32} add(v{n}, r{n})\n"
         for n in range(10)
     ]
-    program = module(f"v0 = f32[8] parameter(0)\n{''.join(levels)}ROOT y = f32[8] negate(v10)")
+    program = module(f"v0 = {f32} parameter(0)\n{''.join(levels)}ROOT y = {f32} negate(v10)")
     assert 3 <= len(kernels(fuse(program, DEFAULT))) <= 10
 
 
@@ -576,4 +577,45 @@ def test_windows_compute_nothing_again_through_conversions() -> None:
     )
     fused = fuse(program, DEFAULT)
     assert len(kernels(fused)) == 2
+    assert same_bits(program, fused)
+
+
+@pytest.mark.parametrize(("op", "kept"), [("slice", 2), ("reshape", 1)])
+def test_two_functions_are_computed_once_for_two_places(op: str, kept: int) -> None:
+    """Slices read other elements, reshapes to one shape the same."""
+    shape = "f32[1,59]" if op == "slice" else "f32[60,1]"
+    first, second = "", ""
+    if op == "slice":
+        first, second = (f", slice={{[0:1], [{n}:{59 + n}]}}" for n in range(2))
+    program = module(
+        "x = f32[1,60] parameter(0)  y = f32[1,60] exponential(x)  z = f32[1,60] tanh(y)\n"
+        f"p = f32[1,60] abs(z)  q = f32[1,60] negate(z)\n"
+        f"s = {shape} {op}(p){first}  t = {shape} {op}(q){second}\n"
+        f"ROOT r = {shape} add(s, t)"
+    )
+    fused = fuse(program, VECTORS)
+    assert len(kernels(fused)) == kept
+    assert same_bits(program, fused)
+
+
+def test_many_functions_are_several_kernels() -> None:
+    """Compilers would make no vectors of a loop that is so long."""
+    levels = "\n".join(f"x{n + 1} = f32[200] sine(x{n})" for n in range(20))
+    program = module(f"x0 = f32[200] parameter(0)\n{levels}\nROOT r = f32[200] negate(x20)")
+    assert len(kernels(fuse(program, VECTORS))) == 3
+    assert len(kernels(fuse(program, DEFAULT))) == 1
+
+
+@pytest.mark.parametrize(("turns", "count"), [(4, 1), (10, 2)])
+def test_long_sums_are_not_computed_again_for_each_row(turns: int, count: int) -> None:
+    lines = "\n".join(
+        f"a{n} = u32[50] multiply(x{n}, x0)  x{n + 1} = u32[50] xor(a{n}, x{n})"
+        for n in range(turns)
+    )
+    program = module(
+        f"x0 = u32[50] parameter(0)  y = u32[9,50] parameter(1)\n{lines}\n"
+        f"b = u32[9,50] broadcast(x{turns}), dimensions={{1}}  ROOT r = u32[9,50] add(y, b)"
+    )
+    fused = fuse(program, VECTORS)
+    assert len(kernels(fused)) == count
     assert same_bits(program, fused)
