@@ -11,6 +11,8 @@
 #define CCG_HALF_PI_HIGH_F32 0x1.921fb6p+0f
 #define CCG_HALF_PI_LOW_F32 -0x1.777a5cp-25f
 
+#define CCG_NEAR_ANGLE_F32 0x1p+17f
+
 /* |x| = quadrant·π/2 + angle, |angle| <= π/4; of the quadrant the low two bits count. */
 typedef struct {
     float angle;
@@ -28,12 +30,12 @@ CCG_INLINE uint32_t ccg_window32(uint32_t high, uint32_t low, uint32_t n)
     return (high << n) | (low >> 1 >> (31u - n));
 }
 
-/* For any x, by an exact product of integers (Payne and Hanek): the mantissa times those 96 bits of
+/* For any a, by an exact product of integers (Payne and Hanek): the mantissa times those 96 bits of
    2/π which the exponent leaves between the quadrant and the last bit that matters.
    The bits are chosen by the binary digits of their offset, from 32 zeros and 7 words of 2/π. */
-CCG_INLINE ccg_reduced_f32 ccg_reduce_angle_f32(float x)
+CCG_INLINE ccg_reduced_f32 ccg_reduce_far_f32(float a)
 {
-    float a = ccg_abs_f32(x), head, turn;
+    float head, turn;
     uint32_t bits = ccg_bits_f32(a), mantissa = (bits & 0x007fffffu) | 0x00800000u;
     uint32_t offset = bits >= 120u << 23 ? (bits >> 23) - 120u : 0u, n = offset & 31u;
     uint32_t by_4 = offset & 128u, by_2 = offset & 64u, by_1 = offset & 32u;
@@ -60,6 +62,33 @@ CCG_INLINE ccg_reduced_f32 ccg_reduce_angle_f32(float x)
     return reduced;
 }
 
+/* For a below CCG_NEAR_ANGLE_F32: π/2 in three parts (Cody and Waite). What the first one leaves is
+   exact, as are all products, which takes FMA. */
+CCG_INLINE ccg_reduced_f32 ccg_reduce_near_f32(float a)
+{
+#if defined(CCG_HAS_FMA_F32)
+    float sum = ccg_fma_f32(a, 0x1.45f306p-1f, 0x1.8p+23f), n = sum - 0x1.8p+23f;
+    float rest = ccg_fma_f32(-n, CCG_HALF_PI_HIGH_F32, a);
+    ccg_reduced_f32 reduced;
+    rest = ccg_fma_f32(-n, CCG_HALF_PI_LOW_F32, rest);
+    reduced.angle = ccg_fma_f32(-n, -0x1.ee59dap-50f, rest);
+    reduced.quadrant = ccg_bits_f32(sum);
+    return reduced;
+#else
+    return ccg_reduce_far_f32(a);
+#endif
+}
+
+CCG_INLINE ccg_reduced_f32 ccg_reduce_angle_f32(float a)
+{
+#if defined(CCG_HAS_FMA_F32)
+    if (a < CCG_NEAR_ANGLE_F32) {
+        return ccg_reduce_near_f32(a);
+    }
+#endif
+    return ccg_reduce_far_f32(a);
+}
+
 /* sin and cos for |r| <= π/4. */
 CCG_INLINE float ccg_sin_small_f32(float r)
 {
@@ -78,33 +107,26 @@ CCG_INLINE float ccg_cos_small_f32(float r)
     return ccg_fma_f32(z * z, p, ccg_fma_f32(z, -0.5f, 1.0f));
 }
 
-/* At most 1.6 (strict 2.45) ulp. */
-CCG_INLINE float ccg_sin_f32(float x)
+/* sin and cos of x, of whose absolute value `reduced` is made. */
+CCG_INLINE float ccg_sin_of_f32(float x, ccg_reduced_f32 reduced)
 {
-    ccg_reduced_f32 reduced = ccg_reduce_angle_f32(x);
     float sine = ccg_sin_small_f32(reduced.angle), cosine = ccg_cos_small_f32(reduced.angle);
     float magnitude = (reduced.quadrant & 1u) != 0 ? cosine : sine;
     uint32_t sign = (ccg_bits_f32(x) & 0x80000000u) ^ ((reduced.quadrant & 2u) << 30);
-    float result = ccg_f32_bits(ccg_bits_f32(magnitude) ^ sign);
-    return ccg_abs_f32(x) <= 0x1.fffffep+127f ? result : x - x;
+    return ccg_f32_bits(ccg_bits_f32(magnitude) ^ sign);
 }
 
-/* At most 1.6 (strict 2.5) ulp. */
-CCG_INLINE float ccg_cos_f32(float x)
+CCG_INLINE float ccg_cos_of_f32(ccg_reduced_f32 reduced)
 {
-    ccg_reduced_f32 reduced = ccg_reduce_angle_f32(x);
     float sine = ccg_sin_small_f32(reduced.angle), cosine = ccg_cos_small_f32(reduced.angle);
     float magnitude = (reduced.quadrant & 1u) != 0 ? sine : cosine;
     uint32_t sign = ((reduced.quadrant + 1u) & 2u) << 30;
-    float result = ccg_f32_bits(ccg_bits_f32(magnitude) ^ sign);
-    return ccg_abs_f32(x) <= 0x1.fffffep+127f ? result : x - x;
+    return ccg_f32_bits(ccg_bits_f32(magnitude) ^ sign);
 }
 
-/* At most 2.8 (strict 3.8) ulp. */
-CCG_INLINE float ccg_tan_f32(float x)
+CCG_INLINE float ccg_tan_of_f32(float x, ccg_reduced_f32 reduced)
 {
-    ccg_reduced_f32 reduced = ccg_reduce_angle_f32(x);
-    float r = reduced.angle, z = r * r, tangent, result, p = 0x1.363cbcp-7f;
+    float r = reduced.angle, z = r * r, tangent, p = 0x1.363cbcp-7f;
     p = ccg_fma_f32(p, z, 0x1.8567e4p-9f);
     p = ccg_fma_f32(p, z, 0x1.91e822p-6f);
     p = ccg_fma_f32(p, z, 0x1.b54b54p-5f);
@@ -112,8 +134,45 @@ CCG_INLINE float ccg_tan_f32(float x)
     p = ccg_fma_f32(p, z, 0x1.5554d4p-2f);
     tangent = ccg_fma_f32(r * z, p, r);
     tangent = (reduced.quadrant & 1u) != 0 ? -1.0f / tangent : tangent;
-    result = ccg_f32_bits(ccg_bits_f32(tangent) ^ (ccg_bits_f32(x) & 0x80000000u));
-    return ccg_abs_f32(x) <= 0x1.fffffep+127f ? result : x - x;
+    return ccg_f32_bits(ccg_bits_f32(tangent) ^ (ccg_bits_f32(x) & 0x80000000u));
+}
+
+/* At most 1.6 (strict 2.45) ulp. */
+CCG_INLINE float ccg_sin_f32(float x)
+{
+    float a = ccg_abs_f32(x), result = ccg_sin_of_f32(x, ccg_reduce_angle_f32(a));
+    return a <= 0x1.fffffep+127f ? result : x - x;
+}
+
+/* At most 1.6 (strict 2.5) ulp. */
+CCG_INLINE float ccg_cos_f32(float x)
+{
+    float a = ccg_abs_f32(x), result = ccg_cos_of_f32(ccg_reduce_angle_f32(a));
+    return a <= 0x1.fffffep+127f ? result : x - x;
+}
+
+/* At most 3.05 (strict 3.8) ulp. */
+CCG_INLINE float ccg_tan_f32(float x)
+{
+    float a = ccg_abs_f32(x), result = ccg_tan_of_f32(x, ccg_reduce_angle_f32(a));
+    return a <= 0x1.fffffep+127f ? result : x - x;
+}
+
+/* The same for |x| below CCG_NEAR_ANGLE_F32, in a sixth of the time where there is FMA. For other x
+   the result is any float. */
+CCG_INLINE float ccg_near_sin_f32(float x)
+{
+    return ccg_sin_of_f32(x, ccg_reduce_near_f32(ccg_abs_f32(x)));
+}
+
+CCG_INLINE float ccg_near_cos_f32(float x)
+{
+    return ccg_cos_of_f32(ccg_reduce_near_f32(ccg_abs_f32(x)));
+}
+
+CCG_INLINE float ccg_near_tan_f32(float x)
+{
+    return ccg_tan_of_f32(x, ccg_reduce_near_f32(ccg_abs_f32(x)));
 }
 
 /* (asin(s) - s)/s for z = s² <= 1/4. */

@@ -13,6 +13,8 @@
 #define CCG_HALF_PI_HIGH_F64 0x1.921fb54442d18p+0
 #define CCG_HALF_PI_LOW_F64 0x1.1a62633145c07p-54
 
+#define CCG_NEAR_ANGLE_F64 0x1p+20
+
 /* |x| = quadrant·π/2 + angle + tail, |angle| <= π/4; of the quadrant the low two bits count. */
 typedef struct {
     double angle;
@@ -29,8 +31,8 @@ CCG_UNUSED static const uint64_t ccg_two_over_pi[20] = {
     0x7527bac7ebe5f17bu, 0x3d0739f78a5292eau, 0x6bfb5fb11f8d5d08u, 0x56033046fc7b6babu,
 };
 
-/* For a below 2^20: π/2 in three parts, the products with the first two of which are exact. */
-CCG_INLINE ccg_reduced_f64 ccg_reduce_small_f64(double a)
+/* For a below CCG_NEAR_ANGLE_F64: π/2 in three parts, the products with the first two of which are exact. */
+CCG_INLINE ccg_reduced_f64 ccg_reduce_near_f64(double a)
 {
     double rounded = a * 0x1.45f306dc9c883p-1 + 0x1.8p+52, n = rounded - 0x1.8p+52;
     double first = a - n * 0x1.921fb544p+0, part = n * 0x1.0b4611a6p-34;
@@ -52,7 +54,7 @@ CCG_INLINE uint64_t ccg_window64(uint64_t high, uint64_t low, uint32_t n)
 
 /* For a above 1: the mantissa times those 192 bits of 2/π which the exponent leaves between the
    quadrant and the last bit that matters (Payne, Hanek). */
-CCG_INLINE ccg_reduced_f64 ccg_reduce_large_f64(double a)
+CCG_INLINE ccg_reduced_f64 ccg_reduce_far_f64(double a)
 {
     uint64_t bits = ccg_bits_f64(a);
     uint64_t mantissa = (bits & (((uint64_t)1 << 52) - 1u)) | (uint64_t)1 << 52;
@@ -77,10 +79,9 @@ CCG_INLINE ccg_reduced_f64 ccg_reduce_large_f64(double a)
     return reduced;
 }
 
-CCG_INLINE ccg_reduced_f64 ccg_reduce_angle_f64(double x)
+CCG_INLINE ccg_reduced_f64 ccg_reduce_angle_f64(double a)
 {
-    double a = ccg_abs_f64(x);
-    return a < 0x1p+20 ? ccg_reduce_small_f64(a) : ccg_reduce_large_f64(a);
+    return a < CCG_NEAR_ANGLE_F64 ? ccg_reduce_near_f64(a) : ccg_reduce_far_f64(a);
 }
 
 /* sin and cos of angle + tail. */
@@ -109,42 +110,71 @@ CCG_INLINE double ccg_cos_small_f64(double angle, double tail)
     return near + ccg_fma_f64(z * z, p, lost - angle * tail);
 }
 
-/* At most 0.85 ulp. */
-CCG_INLINE double ccg_sin_f64(double x)
+/* sin and cos of x, of whose absolute value `reduced` is made. */
+CCG_INLINE double ccg_sin_of_f64(double x, ccg_reduced_f64 reduced)
 {
-    ccg_reduced_f64 reduced = ccg_reduce_angle_f64(x);
     double sine = ccg_sin_small_f64(reduced.angle, reduced.tail);
     double cosine = ccg_cos_small_f64(reduced.angle, reduced.tail);
     double magnitude = (reduced.quadrant & 1u) != 0 ? cosine : sine;
     uint64_t sign = (uint64_t)(reduced.quadrant & 2u) << 62;
     double result = ccg_f64_bits(ccg_bits_f64(magnitude) ^ sign);
-    result = ccg_f64_bits(ccg_bits_f64(result) ^ (ccg_bits_f64(x) & (uint64_t)1 << 63));
-    return ccg_abs_f64(x) <= 0x1.fffffffffffffp+1023 ? result : x - x;
+    return ccg_f64_bits(ccg_bits_f64(result) ^ (ccg_bits_f64(x) & (uint64_t)1 << 63));
 }
 
-/* At most 0.85 ulp. */
-CCG_INLINE double ccg_cos_f64(double x)
+CCG_INLINE double ccg_cos_of_f64(ccg_reduced_f64 reduced)
 {
-    ccg_reduced_f64 reduced = ccg_reduce_angle_f64(x);
     double sine = ccg_sin_small_f64(reduced.angle, reduced.tail);
     double cosine = ccg_cos_small_f64(reduced.angle, reduced.tail);
     double magnitude = (reduced.quadrant & 1u) != 0 ? sine : cosine;
     uint64_t sign = (uint64_t)((reduced.quadrant + 1u) & 2u) << 62;
-    double result = ccg_f64_bits(ccg_bits_f64(magnitude) ^ sign);
-    return ccg_abs_f64(x) <= 0x1.fffffffffffffp+1023 ? result : x - x;
+    return ccg_f64_bits(ccg_bits_f64(magnitude) ^ sign);
 }
 
-/* At most 2.3 ulp. */
-CCG_INLINE double ccg_tan_f64(double x)
+CCG_INLINE double ccg_tan_of_f64(double x, ccg_reduced_f64 reduced)
 {
-    ccg_reduced_f64 reduced = ccg_reduce_angle_f64(x);
     double sine = ccg_sin_small_f64(reduced.angle, reduced.tail);
     double cosine = ccg_cos_small_f64(reduced.angle, reduced.tail);
     double numerator = (reduced.quadrant & 1u) != 0 ? -cosine : sine;
     double denominator = (reduced.quadrant & 1u) != 0 ? sine : cosine;
     uint64_t sign = ccg_bits_f64(x) & (uint64_t)1 << 63;
-    double result = ccg_f64_bits(ccg_bits_f64(numerator / denominator) ^ sign);
-    return ccg_abs_f64(x) <= 0x1.fffffffffffffp+1023 ? result : x - x;
+    return ccg_f64_bits(ccg_bits_f64(numerator / denominator) ^ sign);
+}
+
+/* At most 0.85 ulp. */
+CCG_INLINE double ccg_sin_f64(double x)
+{
+    double a = ccg_abs_f64(x), result = ccg_sin_of_f64(x, ccg_reduce_angle_f64(a));
+    return a <= 0x1.fffffffffffffp+1023 ? result : x - x;
+}
+
+/* At most 0.85 ulp. */
+CCG_INLINE double ccg_cos_f64(double x)
+{
+    double a = ccg_abs_f64(x), result = ccg_cos_of_f64(ccg_reduce_angle_f64(a));
+    return a <= 0x1.fffffffffffffp+1023 ? result : x - x;
+}
+
+/* At most 2.3 ulp. */
+CCG_INLINE double ccg_tan_f64(double x)
+{
+    double a = ccg_abs_f64(x), result = ccg_tan_of_f64(x, ccg_reduce_angle_f64(a));
+    return a <= 0x1.fffffffffffffp+1023 ? result : x - x;
+}
+
+/* The same for |x| below CCG_NEAR_ANGLE_F64, in less time. For other x the result is any double. */
+CCG_INLINE double ccg_near_sin_f64(double x)
+{
+    return ccg_sin_of_f64(x, ccg_reduce_near_f64(ccg_abs_f64(x)));
+}
+
+CCG_INLINE double ccg_near_cos_f64(double x)
+{
+    return ccg_cos_of_f64(ccg_reduce_near_f64(ccg_abs_f64(x)));
+}
+
+CCG_INLINE double ccg_near_tan_f64(double x)
+{
+    return ccg_tan_of_f64(x, ccg_reduce_near_f64(ccg_abs_f64(x)));
 }
 
 /* (asin(s) - s)/s for z = s² <= 1/4. */

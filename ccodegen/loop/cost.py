@@ -31,6 +31,7 @@ TRANSCENDENTAL = frozenset(
     (
         *("acos", "acosh", "asin", "asinh", "atan2", "atanh", "cbrt", "cosine", "cosh", "decay"),
         *("erf", "exponential", "exponential-minus-one", "log", "log-plus-one", "logistic"),
+        *("near-cosine", "near-sine", "near-tan"),
         *("power", "rsqrt", "sine", "sinh", "sqrt", "tan", "tanh"),
     )
 )

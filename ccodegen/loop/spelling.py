@@ -19,7 +19,7 @@ F32, F64 = ElementType.F32, ElementType.F64
 HALVES = (ElementType.F16, ElementType.BF16)
 MATH = (
     "acos acosh asin asinh atan2 atanh cbrt cos cosh decay erf exp expm1 log log1p logistic "
-    "pow power quotient rsqrt sin sinh tan tanh"
+    "near_cos near_sin near_tan pow power quotient rsqrt sin sinh tan tanh"
 )
 _INTEGERS = "[su](1|2|4|8|16|32|64)"
 

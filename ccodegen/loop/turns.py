@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ccodegen.loop.ir import INDEX, Apply, Const, Expr, For, LoopKind, Stmt, Var
-from ccodegen.loop.rebuild import Body
+from ccodegen.loop.builder import apply
+from ccodegen.loop.ir import (
+    INDEX,
+    Apply,
+    Buffer,
+    Const,
+    Expr,
+    For,
+    Load,
+    LoopKind,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.loop.rebuild import Body, rebuild_expr, replacing
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.simplify_body import simplify_body
 
@@ -28,6 +41,23 @@ def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:
     var = Var(fresh(stem(loop.var.name)))
     place = Apply("add", (var, Const(INDEX, start)), INDEX)
     return For(var, end - start, renamed(loop.body, fresh, {loop.var: place}), loop.kind)
+
+
+def stored_after(
+    loop: For, blocks: Mapping[Store, Buffer], fresh: Callable[[str], str]
+) -> For:
+    """A loop that does these stores of another one, whose turns have put each value into a block
+    instead, maybe in another type."""
+    turn = Var(fresh(stem(loop.var.name)))
+    put = replacing({loop.var: turn})
+    body = []
+    for store, block in blocks.items():
+        value: Expr = Load(block, (turn,))
+        if block.type is not store.buffer.type:
+            value = apply("convert", value, type=store.buffer.type)
+        indices = tuple(rebuild_expr(i, put) for i in store.indices)
+        body.append(Store(store.buffer, indices, value))
+    return For(turn, loop.extent, tuple(body), loop.kind)
 
 
 def unrolled_inside(loop: For, kind: LoopKind, fresh: Callable[[str], str]) -> For:

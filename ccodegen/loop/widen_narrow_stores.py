@@ -31,9 +31,9 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.parts import variables
 from ccodegen.loop.ranges import of_type
-from ccodegen.loop.rebuild import Body, keep_expr, rebuild, rebuild_expr, replacing
+from ccodegen.loop.rebuild import Body, keep_expr, rebuild, replacing
 from ccodegen.loop.rename import stem
-from ccodegen.loop.turns import most_turns
+from ccodegen.loop.turns import most_turns, stored_after
 from ccodegen.support.element_type import ElementType
 
 _WORD = 4  # bytes
@@ -122,15 +122,5 @@ def _widened(
     inner = tuple(
         Store(wide[s], (loop.var,), stores[s]) if s in wide else s for s in loop.body
     )
-    place = Var(fresh(stem(loop.var.name)))
-    put = replacing({loop.var: place})
-    last = tuple(
-        Store(
-            s.buffer,
-            tuple(rebuild_expr(i, put) for i in s.indices),
-            apply("convert", Load(word, (place,)), type=s.buffer.type),
-        )
-        for s, word in wide.items()
-    )
-    after = For(place, loop.extent, last, loop.kind)
+    after = stored_after(loop, wide, fresh)
     return (*map(Alloc, wide.values()), replace(loop, body=inner), after)

@@ -19,6 +19,7 @@ from ccodegen.loop.name_arms import name_arms
 from ccodegen.loop.name_conditions import name_conditions
 from ccodegen.loop.name_halves import name_halves
 from ccodegen.loop.name_values import name_values
+from ccodegen.loop.near_angles import near_angles
 from ccodegen.loop.overlap_tails import overlap_tails
 from ccodegen.loop.pack_rows import pack_rows
 from ccodegen.loop.pair_turns import pair_turns
@@ -88,7 +89,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     if machine.has_vectors:
         body = unroll_rows(body, fresh)
     if machine.has_vectors and not job.strict:
-        body = divide_by_reciprocals(body, fresh)
+        body = near_angles(divide_by_reciprocals(body, fresh), fresh)
     body = share_common(body, fresh)
     kernel = Kernel(name, kernel.buffers, body, origin)
     return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)

@@ -125,6 +125,8 @@ def arguments_of(name, types):
         least, most = np.array([r for r in ranges for _ in x], types[0].dtype).T
         return [np.tile(x, len(ranges)), least.copy(), most.copy()]
     columns = [values_of(t) for t in types]
+    if name.startswith("near-"):
+        columns = [c[np.abs(c) < 2**17] for c in columns]  # of others the result is any number
     if name in ("divide", "remainder") and types[0] is INDEX:
         columns[1] = columns[1][1:]
     if len(types) == 3:

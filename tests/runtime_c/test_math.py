@@ -247,3 +247,15 @@ def test_angles_of_any_size_are_reduced_exactly() -> None:
     x = np.array([1e22, 2.0**1000, 1.7e308, 6381956970095103.0 * 2.0**797])
     want = np.sin(x.astype(np.longdouble)).astype(np.float64)
     np.testing.assert_array_max_ulp(call("ccg_sin_f64", x), want, 1)
+
+
+@pytest.mark.parametrize("flags", [FAST, STRICT], ids=["fast", "strict"])
+@pytest.mark.parametrize(("kind", "end"), [("f32", 2.0**17), ("f64", 2.0**20)])
+@pytest.mark.parametrize("function", ["sin", "cos", "tan"])
+def test_near_angles_have_the_bits_of_any(function: str, kind: str, end: float, flags: str) -> None:
+    """Else the bits would depend on what else there is in a loop."""
+    x = samples(kind)
+    last = np.nextafter(DTYPES[kind](end), DTYPES[kind](0))
+    x = np.concatenate([x[np.abs(x) < end], np.array([0, -0.0, last, -last], x.dtype)])
+    near = call(f"ccg_near_{function}_{kind}", x, flags=flags)
+    assert near.tobytes() == call(f"ccg_{function}_{kind}", x, flags=flags).tobytes()
