@@ -35,7 +35,7 @@ _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or n
 _MANY_CONDITIONS = 5  # that a loop combines
 _CHOOSING = {"clamp", "maximum", "minimum", "select", *TRANSCENDENTAL}
 _ARITHMETIC = {
-    "add", "complex", "imag", "maximum", "minimum", "multiply", "negate", "real", "subtract"
+    "add", "complex", "fma", "imag", "maximum", "minimum", "multiply", "negate", "real", "subtract"
 }
 
 

@@ -19,11 +19,6 @@ from ccodegen.support.pattern import pattern
 
 _ELEMENT = pattern(r"\w+(?:\[[^][()]*\])?")
 
-# Products of these that are added are rounded with the sum, and not as a compiler likes: of two it
-# rounds either, and one that two turns share before it is added. What it does in vectors and at a
-# loop's end differs: the bits would depend on where a thread's share ends.
-_FUSED = {ElementType.F32, ElementType.F64}
-
 
 @immutable
 class ExpressionPrinter:
@@ -76,9 +71,6 @@ class ExpressionPrinter:
                 return self.name(expr), PRIMARY
             case Load(buffer, indices):
                 return self._load(buffer, indices)
-            case Apply() if expr.type in _FUSED and (fused := _product_and_sum(expr)):
-                a, b, c = (f"{sign}{self.text(e, POSTFIX if sign else 0)}" for sign, e in fused)
-                return f"ccg_fma_{expr.type.text}({a}, {b}, {c})", POSTFIX
             case Apply("unrounded", (half,)) if unrounded := _unrounded(half, self.text(half)):
                 return unrounded, PRIMARY
         spelling = spell(expr)
@@ -103,18 +95,6 @@ class ExpressionPrinter:
             return text, POSTFIX
         self.headers.add("ccg_complex_array.h")
         return f"ccg_load_{buffer.type.text}({self.pair(buffer, indices)})", POSTFIX
-
-
-def _product_and_sum(expr: Apply) -> tuple[tuple[str, Expr], ...]:
-    """a, b and c, with their signs, where the expression is a·b + c."""
-    match expr:
-        case Apply("add", (Apply("multiply", (a, b)), c) | (c, Apply("multiply", (a, b)))):
-            return ("", a), ("", b), ("", c)
-        case Apply("subtract", (Apply("multiply", (a, b)), c)):
-            return ("", a), ("", b), ("-", c)
-        case Apply("subtract", (c, Apply("multiply", (a, b)))):
-            return ("-", a), ("", b), ("", c)
-    return ()
 
 
 def _as_f32(expr: Expr, text: str) -> str:

@@ -301,6 +301,7 @@ _ROWS = (
         "complex", 2, ref.make_complex,
         real=lambda t: f"ccg_complex_{_complex(t).text}({{0}}, {{1}})", result=_complex,
     ),
+    _row("fma", 3, ref.plain(lambda a, b, c: a * b + c), real=function("fma", 3)),
     _row("reduce-precision", 3, ref.reduce_precision, real=function("reduce_precision", 3)),
     _row(
         "saturate", 3, ref.saturate, real=function("saturate", 3), result=lambda _: ElementType.S32

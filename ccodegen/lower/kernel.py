@@ -12,6 +12,7 @@ from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.far_rows import read_far_rows
 from ccodegen.loop.fixed_divisors import divide_by_reciprocals
+from ccodegen.loop.fuse_products import fuse_products
 from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
 from ccodegen.loop.mask_choices import mask_choices
@@ -91,6 +92,8 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     if machine.has_vectors and not job.strict:
         body = near_angles(divide_by_reciprocals(body, fresh), fresh)
     body = share_common(body, fresh)
+    if not job.strict:
+        body = fuse_products(body)
     kernel = Kernel(name, kernel.buffers, body, origin)
     return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
 

@@ -1,0 +1,107 @@
+"""Products that are added to become one operation with the sum, where a compiler may do so too.
+
+    p = x[i] * y[i]; z[i] = p + c   →   z[i] = fma(x[i], y[i], c)
+
+Left to a compiler, bits depend on what it does to a loop: of two products it rounds either, in a
+vector one and at the loop's end the other, and one that two turns have in common it rounds before
+it adds. The loop's end is where a thread's share ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeGuard
+
+from ccodegen.loop.builder import apply
+from ccodegen.loop.ir import Apply, Expr, For, If, Let, Stmt, Var
+from ccodegen.loop.parts import loads, operands, parts
+from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild, written_buffers
+from ccodegen.support.element_type import ElementType
+
+_FUSED = (ElementType.F32, ElementType.F64)
+
+
+def fuse_products(body: Body) -> Body:
+    """Statements of equal effect, but for roundings. A product that has a name is fused if all that
+    reads it are sums next to it."""
+    uses = Counter(v for e in expressions(body) for p in parts(e) for v in operands(p))
+    uses.update(expressions(body))
+
+    def fused(statement: Stmt) -> Stmt:
+        match statement:
+            case For():
+                return replace(statement, body=_block(statement.body, uses))
+            case If():
+                then, orelse = (_block(arm, uses) for arm in (statement.then, statement.orelse))
+                return replace(statement, then=then, orelse=orelse)
+        return statement
+
+    return _block(rebuild(body, keep_expr, fused), uses)
+
+
+def _block(body: Body, uses: Mapping[Expr, int]) -> Body:
+    products = _added_products(body, uses)
+    values: dict[Var, Expr] = {}
+
+    def fused(expr: Expr) -> Expr:
+        if not _is_sum(expr):
+            return expr
+        a, b = (values.get(v, v) if isinstance(v, Var) else v for v in operands(expr))
+        negates = expr.operator == "subtract"
+        if _is_product(a):
+            return apply("fma", *operands(a), apply("negate", b) if negates else b)
+        if _is_product(b):
+            left, right = operands(b)
+            return apply("fma", apply("negate", left) if negates else left, right, a)
+        return expr
+
+    result: list[Stmt] = []
+    for statement in body:
+        if not isinstance(statement, For | If):
+            (statement,) = rebuild((statement,), fused)
+        if isinstance(statement, Let) and statement.var in products:
+            values[statement.var] = statement.value
+        else:
+            result.append(statement)
+    return tuple(result)
+
+
+def _added_products(body: Body, uses: Mapping[Expr, int]) -> set[Var]:
+    """The names of products that sums in these statements read, and nothing else."""
+    written = written_buffers(body)
+    products = {
+        s.var
+        for s in body
+        if isinstance(s, Let)
+        and _is_product(s.value)
+        and written.isdisjoint(load.buffer for load in loads(s.value))
+    }
+    sums = [
+        part
+        for expr in expressions(tuple(s for s in body if not isinstance(s, For | If)))
+        for part in parts(expr)
+        if _is_sum(part)
+    ]
+    in_sums = Counter(var for part in sums for var in {*operands(part)})
+    products = {var for var in products if in_sums[var] == uses[var]}
+    while True:
+        added = Counter(_taken(part, products) for part in sums)
+        kept = {var for var in products if added[var] == uses[var]}
+        if kept == products:
+            return kept
+        products = kept
+
+
+def _taken(total: Expr, products: set[Var]) -> Expr | None:
+    """The operand of a sum that becomes one with it."""
+    return next((e for e in operands(total) if _is_product(e) or e in products), None)
+
+
+def _is_sum(expr: Expr) -> TypeGuard[Apply]:
+    return isinstance(expr, Apply) and expr.operator in ("add", "subtract") and expr.type in _FUSED
+
+
+def _is_product(expr: Expr) -> TypeGuard[Apply]:
+    return isinstance(expr, Apply) and expr.operator == "multiply" and expr.type in _FUSED
