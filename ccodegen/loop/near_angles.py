@@ -41,7 +41,7 @@ from ccodegen.loop.turns import piece, stored_after
 from ccodegen.support.element_type import ElementType
 
 _NEAR = {"cosine": "near-cosine", "sine": "near-sine", "tan": "near-tan"}
-# What CCG_NEAR_ANGLE_F32 and _F64 are, and the integers that floats are compared as.
+# CCG_NEAR_ANGLE_F32 and _F64; of an integer type it is known how to find the largest in vectors.
 _ENDS = {ElementType.F32: 2.0**17, ElementType.F64: 2.0**20}
 _BITS = {ElementType.F32: ElementType.U32, ElementType.F64: ElementType.U64}
 _LEAST_TURNS = 8  # fewer are done one by one, where there are branches

@@ -15,7 +15,6 @@ _FUNCTIONS = frozenset(
 _LONG_FUNCTIONS = frozenset({"cosine", "power", "sine", "tan"})
 _DEAR = _FUNCTIONS | {"divide", "map", "remainder", "rsqrt", "sqrt", "reduce-window"}
 
-
 DEAR = 16
 """Cheap ops that take as long as a dear one."""
 

@@ -141,9 +141,11 @@ class Obstacles:
         return again * work_to_make(instruction) > most
 
     def _functions(self, new: Instruction, group: Group) -> int:
-        """The size of those that the kernel's code would call with a new one; of none, nothing."""
-        own = function_size(new) * len(self._readings.places(new, group))
-        return own and own + sum(function_size(m) * len(group.places[m]) for m in group.members)
+        """The size of those that the kernel's code would call with a new one; 0 if that is none."""
+        if not function_size(new):
+            return 0
+        calls = {**group.places, new: self._readings.places(new, group)}
+        return sum(function_size(m) * len(places) for m, places in calls.items())
 
     def _count_inputs(self, inputs: Iterable[Instruction]) -> int:
         """How many arrays a group reads that has these inputs now: those that are yet to be placed

@@ -53,7 +53,7 @@ class Readings:
 
     def places(self, instruction: Instruction, group: Group) -> frozenset[int]:
         """The indices at which the group would read the instruction: those of its elementwise
-        readers, and one of its own for each index of each other reader."""
+        readers, and what each other reader makes of each of its own."""
         if isinstance(instruction.shape, ArrayShape) and instruction.array_shape.rank == 0:
             return frozenset({0})
         found: set[int] = set()
@@ -66,8 +66,8 @@ class Readings:
         return frozenset(found)
 
     def _map(self, user: Instruction) -> object:
-        """What makes indices of its operands of its own, as far as it is known to be that of
-        others."""
+        """How a reader makes indices of its operands of its own: known to be the same for two that
+        move elements likewise."""
         if user.op not in SAME_VALUES:
             return self._graph.number(user)
         return user.op, user.attributes, user.shape, user.operands[0].shape
