@@ -31,7 +31,8 @@ CCG_UNUSED static const uint64_t ccg_two_over_pi[20] = {
     0x7527bac7ebe5f17bu, 0x3d0739f78a5292eau, 0x6bfb5fb11f8d5d08u, 0x56033046fc7b6babu,
 };
 
-/* For a below CCG_NEAR_ANGLE_F64: π/2 in three parts, the products with the first two of which are exact. */
+/* For a below CCG_NEAR_ANGLE_F64: π/2 in three parts, the products with the first two of which are
+   exact. */
 CCG_INLINE ccg_reduced_f64 ccg_reduce_near_f64(double a)
 {
     double rounded = a * 0x1.45f306dc9c883p-1 + 0x1.8p+52, n = rounded - 0x1.8p+52;

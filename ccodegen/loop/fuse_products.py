@@ -26,8 +26,7 @@ _FUSED = (ElementType.F32, ElementType.F64)
 def fuse_products(body: Body) -> Body:
     """Statements of equal effect, but for roundings. A product that has a name is fused if all that
     reads it are sums next to it."""
-    uses = Counter(v for e in expressions(body) for p in parts(e) for v in operands(p))
-    uses.update(expressions(body))
+    uses = Counter(var for expr in expressions(body) for var in _reads(expr))
 
     def fused(statement: Stmt) -> Stmt:
         match statement:
@@ -41,7 +40,7 @@ def fuse_products(body: Body) -> Body:
     return _block(rebuild(body, keep_expr, fused), uses)
 
 
-def _block(body: Body, uses: Mapping[Expr, int]) -> Body:
+def _block(body: Body, uses: Mapping[Var, int]) -> Body:
     products = _added_products(body, uses)
     values: dict[Var, Expr] = {}
 
@@ -68,7 +67,7 @@ def _block(body: Body, uses: Mapping[Expr, int]) -> Body:
     return tuple(result)
 
 
-def _added_products(body: Body, uses: Mapping[Expr, int]) -> set[Var]:
+def _added_products(body: Body, uses: Mapping[Var, int]) -> set[Var]:
     """The names of products that sums in these statements read, and nothing else."""
     written = written_buffers(body)
     products = {
@@ -84,7 +83,7 @@ def _added_products(body: Body, uses: Mapping[Expr, int]) -> set[Var]:
         for part in parts(expr)
         if _is_sum(part)
     ]
-    in_sums = Counter(var for part in sums for var in {*operands(part)})
+    in_sums = Counter(e for part in sums for e in {*operands(part)} if isinstance(e, Var))
     products = {var for var in products if in_sums[var] == uses[var]}
     while True:
         added = Counter(_taken(part, products) for part in sums)
@@ -92,6 +91,12 @@ def _added_products(body: Body, uses: Mapping[Expr, int]) -> set[Var]:
         if kept == products:
             return kept
         products = kept
+
+
+def _reads(expr: Expr) -> list[Var]:
+    """The names in it, each as often as it has parts that read it."""
+    found = [e for part in parts(expr) for e in operands(part) if isinstance(e, Var)]
+    return [expr] if isinstance(expr, Var) else found
 
 
 def _taken(total: Expr, products: set[Var]) -> Expr | None:
