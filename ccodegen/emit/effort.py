@@ -28,7 +28,6 @@ from ccodegen.loop.parts import applied, loads, parts, variables
 from ccodegen.loop.rebuild import expressions, statements
 from ccodegen.support.element_type import ElementType
 
-LONG_KERNEL = 300  # statements, which take a compiler 0.1 s
 _LEAST_STATEMENTS = 20  # statements: of fewer a compiler saves little
 _CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
 _LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
@@ -59,10 +58,6 @@ def effort(kernel: Kernel) -> Effort:
     if some:
         return Effort.SOME
     return Effort.MASKS if _asks_much(kernel.body) else Effort.MOST
-
-
-def is_long(kernel: Kernel) -> bool:
-    return len(statements(kernel.body)) >= LONG_KERNEL
 
 
 def work(body: Sequence[Stmt]) -> float:

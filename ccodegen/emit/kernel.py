@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import enum
-
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, comment
 from ccodegen.emit.parallel import LOCAL_NAMES, ParallelPrinter, Part, PartText, parallel_loops
@@ -41,20 +39,11 @@ class KernelText:
         return [*parts, *self.comment, *head, "{", *self.body, "}"]
 
 
-class Apart(enum.Enum):
-    """Which large loops of a kernel are functions of their own."""
-
-    NONE = enum.auto()
-    INDEPENDENT = enum.auto()  # which the caller's threads may share
-    ALL = enum.auto()  # which compilers may share, while turns are done in order
-
-
-def print_kernel(
-    kernel: Kernel, name: str, files: Names, apart: Apart = Apart.NONE
-) -> KernelText:
-    """The function of that name. `files`: the names of the file; nothing inside hides one."""
+def print_kernel(kernel: Kernel, name: str, files: Names, threads: bool = False) -> KernelText:
+    """The function of that name. `files`: the names of the file; nothing inside hides one.
+    `threads`: the caller's share its large loops."""
     headers: set[str] = set()
-    parts = {} if apart is Apart.NONE else _parts(kernel, name, files, apart is Apart.ALL)
+    parts = _parts(kernel, name, files) if threads else {}
     names = Names([*files.taken, *(LOCAL_NAMES if parts else ())])
     used, written = used_variables(kernel.body), written_buffers(kernel.body)
     printer = ParallelPrinter(names, headers, used, written, parts, kernel.buffers)
@@ -73,14 +62,11 @@ def print_kernel(
     )
 
 
-def _parts(kernel: Kernel, name: str, files: Names, in_order: bool) -> dict[int, Part]:
-    """The loops that threads or compilers may share, by identity, with names at file scope."""
-    loops = list(parallel_loops(kernel.body, in_order))
+def _parts(kernel: Kernel, name: str, files: Names) -> dict[int, Part]:
+    """The loops that threads may share, by identity, with names at file scope."""
+    loops = list(parallel_loops(kernel.body))
     shared = counted(len(loops), "loop") if loops else "nothing"
-    if in_order:
-        decided(name, f"{shared} shared among compilers", "in a long kernel, with much work")
-    else:
-        decided(name, f"{shared} shared among threads", "with much work and independent turns")
+    decided(name, f"{shared} shared among threads", "with much work and independent turns")
     return {
         id(loop): Part(*(files.fresh(f"{name}_{of}") for of in ("part", "context", "turns")))
         for loop in loops

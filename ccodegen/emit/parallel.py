@@ -63,17 +63,16 @@ class PartText:
         return [*fitted([f"{storage} {self.prototype}"]), "{", *self.body, "}"]
 
 
-def parallel_loops(body: Sequence[Stmt], in_order: bool = False) -> Iterator[For]:
+def parallel_loops(body: Sequence[Stmt]) -> Iterator[For]:
     """The outermost loops whose turns are worth sharing: of known number, proven independent or
-    said to be, unless they are done in order, and without use of arrays that the kernel declares
-    around them."""
+    said to be, and without use of arrays that the kernel declares around them."""
     for statement in body:
         match statement:
             case For() if _is_worth_it(statement):
-                inside = parallel_loops(statement.body, in_order)
-                yield from (statement,) if _can_be_shared(statement, in_order) else inside
+                inside = parallel_loops(statement.body)
+                yield from (statement,) if _can_be_shared(statement) else inside
             case If(_, then, orelse):
-                yield from parallel_loops((*then, *orelse), in_order)
+                yield from parallel_loops((*then, *orelse))
 
 
 def _is_worth_it(loop: For) -> bool:
@@ -82,12 +81,11 @@ def _is_worth_it(loop: For) -> bool:
     return max(operations, counts.bytes_read + counts.bytes_written) >= _LEAST_WORK
 
 
-def _can_be_shared(loop: For, in_order: bool) -> bool:
+def _can_be_shared(loop: For) -> bool:
     if not isinstance(loop.extent, int) or loop.extent < 2:
         return False
     local = any(b.space is Space.LOCAL for b in _outer_buffers(loop))
-    free = in_order or loop.kind is LoopKind.APART
-    return not local and (free or independent(loop, calls=True))
+    return not local and (loop.kind is LoopKind.APART or independent(loop, calls=True))
 
 
 def _outer_buffers(loop: For) -> set[Buffer]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ccodegen.emit import hooks
 from ccodegen.emit.constants import ConstantText, print_constant
-from ccodegen.emit.kernel import Apart, KernelText, print_kernel
+from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, identifier
 from ccodegen.emit.steps import StepPrinter, arena_names
@@ -48,9 +48,8 @@ class ProgramPrinter:
         things: list[Kernel | Buffer] = [*kernels, *(c.buffer for c in constants)]
         for thing in things:
             self._file_name(thing)
-        apart = Apart.INDEPENDENT if self.threads else Apart.NONE
         self.kernels = {
-            k: self.printed.get(k) or print_kernel(k, self._file_name(k), self.files, apart)
+            k: self.printed.get(k) or print_kernel(k, self._file_name(k), self.files, self.threads)
             for k in kernels
         }
         self.constants = {

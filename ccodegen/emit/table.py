@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from ccodegen.emit import hooks, parallel
 from ccodegen.emit.constants import ConstantText
-from ccodegen.emit.effort import Effort, effort, is_long
-from ccodegen.emit.kernel import Apart, KernelText, print_kernel
+from ccodegen.emit.effort import Effort, effort
+from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
 from ccodegen.emit.parallel import PartText
@@ -104,7 +104,7 @@ class TablePrinter:
     def add(self, kernel: Kernel) -> None:
         """Prints a kernel."""
         name = file_name(self._names, _PREFIX, kernel)
-        text = print_kernel(kernel, name, self._names, self._loops_apart(kernel))
+        text = print_kernel(kernel, name, self._names, self._threads > 1)
         self._efforts[name] = effort(kernel)
         if self._efforts[name] is Effort.LITTLE:
             self._little.append(kernel)  # until it is known whether a loop calls it
@@ -112,14 +112,9 @@ class TablePrinter:
             if len(self._units) < _FIRST_UNITS:
                 text = self._halved(text)
             self._add_hot(text)
+            if not self._units and _own_lines(text) >= _LARGE_KERNEL:
+                self._complete_hot(self._efforts[name])
         self._texts[kernel] = text
-
-    def _loops_apart(self, kernel: Kernel) -> Apart:
-        """Two compilers share a long kernel, as long as they have nothing else to do."""
-        if self._threads > 1:
-            return Apart.INDEPENDENT
-        few = len(self._units) < _FIRST_UNITS
-        return Apart.ALL if few and is_long(kernel) else Apart.NONE
 
     def _halved(self, text: KernelText) -> KernelText:
         """A large kernel; some of its parts, with up to half of its lines, are a unit now."""

@@ -10,13 +10,14 @@ it adds. The loop's end is where a thread's share ends.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypeGuard
 
 from ccodegen.loop.builder import apply
 from ccodegen.loop.ir import Apply, Expr, For, If, Let, Stmt, Var
-from ccodegen.loop.parts import loads, operands, parts
+from ccodegen.loop.parts import applied, loads, operands, parts
 from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild, written_buffers
 from ccodegen.support.element_type import ElementType
 
@@ -41,7 +42,8 @@ def fuse_products(body: Body) -> Body:
 
 
 def _block(body: Body, uses: Mapping[Var, int]) -> Body:
-    products = _added_products(body, uses)
+    sums = [_sums(statement) for statement in body]
+    products = _added_products(body, list(chain(*sums)), uses)
     values: dict[Var, Expr] = {}
 
     def fused(expr: Expr) -> Expr:
@@ -57,8 +59,8 @@ def _block(body: Body, uses: Mapping[Var, int]) -> Body:
         return expr
 
     result: list[Stmt] = []
-    for statement in body:
-        if not isinstance(statement, For | If):
+    for statement, own in zip(body, sums, strict=True):
+        if own:
             (statement,) = rebuild((statement,), fused)
         if isinstance(statement, Let) and statement.var in products:
             values[statement.var] = statement.value
@@ -67,8 +69,17 @@ def _block(body: Body, uses: Mapping[Var, int]) -> Body:
     return tuple(result)
 
 
-def _added_products(body: Body, uses: Mapping[Var, int]) -> set[Var]:
-    """The names of products that sums in these statements read, and nothing else."""
+def _sums(statement: Stmt) -> list[Apply]:
+    """In its own expressions."""
+    if isinstance(statement, For | If):
+        return []
+    own = expressions((statement,))
+    return [part for expr in own for part in applied(expr) if _is_sum(part)]
+
+
+def _added_products(body: Body, sums: Sequence[Apply], uses: Mapping[Var, int]) -> set[Var]:
+    """The names of products that these sums read, which statements of the body do, and nothing
+    else."""
     written = written_buffers(body)
     products = {
         s.var
@@ -77,12 +88,6 @@ def _added_products(body: Body, uses: Mapping[Var, int]) -> set[Var]:
         and _is_product(s.value)
         and written.isdisjoint(load.buffer for load in loads(s.value))
     }
-    sums = [
-        part
-        for expr in expressions(tuple(s for s in body if not isinstance(s, For | If)))
-        for part in parts(expr)
-        if _is_sum(part)
-    ]
     in_sums = Counter(e for part in sums for e in {*operands(part)} if isinstance(e, Var))
     products = {var for var in products if in_sums[var] == uses[var]}
     while True:

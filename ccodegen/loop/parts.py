@@ -11,9 +11,22 @@ from ccodegen.loop.ir import Apply, Expr, Load, Var
 _Kind = TypeVar("_Kind", Apply, Load, Var)
 
 
-def parts(*expressions: Expr) -> list[Expr]:
+def parts(*expressions: Expr) -> tuple[Expr, ...]:
     """All expressions in some expressions, themselves and those in indices too; a shared one once,
     outer ones before inner ones."""
+    if len(expressions) != 1:
+        return _found(expressions)
+    (expr,) = expressions
+    if type(expr) is not Apply and type(expr) is not Load:
+        return expressions
+    # Found once: passes keep expressions that they do not change, and ask again.
+    known: tuple[Expr, ...] | None = expr.__dict__.get("_parts")
+    if known is None:
+        known = expr.__dict__["_parts"] = _found(expressions)
+    return known
+
+
+def _found(expressions: tuple[Expr, ...]) -> tuple[Expr, ...]:
     pending, seen = list(reversed(expressions)), set(map(id, expressions))
     found: list[Expr] = []
     while pending:
@@ -30,7 +43,7 @@ def parts(*expressions: Expr) -> list[Expr]:
             if id(operand) not in seen:
                 seen.add(id(operand))
                 pending.append(operand)
-    return found
+    return tuple(found)
 
 
 def operands(expr: Expr) -> tuple[Expr, ...]:

@@ -1,4 +1,4 @@
-"""The kernel call of each step; a step like an earlier one gets that one's kernel at once."""
+"""The kernel calls of each step; a step like an earlier one gets that one's kernels at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
 from ccodegen.lower.coalesce import Storage
 from ccodegen.lower.copies import copy_kernel
-from ccodegen.lower.kernel import build_kernel
+from ccodegen.lower.kernel import Built, build_kernels
 from ccodegen.lower.origins import Origin
 from ccodegen.lower.share import KernelTable
 from ccodegen.lower.step_job import StepJob, kernel_job, likeness
@@ -48,40 +48,39 @@ class CallMaker:
         self._memory, self._target, self._strict = memory, target, strict
         self._origin = origin
         self._table = KernelTable(made)
-        self._made: dict[Hashable, _Made] = {}
+        self._made: dict[Hashable, tuple[_Made, ...]] = {}
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         return self._table.kernels
 
-    def call(self, step: Step) -> Call | None:
+    def calls(self, step: Step) -> tuple[Call, ...]:
         """None for control flow, and where there is nothing to do."""
         if isinstance(step, Copy):
             return self._copy(step)
         if not isinstance(step, Compute) or not any(v.shape.size for v in step.outputs):
-            return None
+            return ()
         job = kernel_job(step, self._memory, self._target, self._strict)
         key = likeness(step, self._memory)
         if key not in self._made:
-            self._made[key] = self._make(step, job)
-        made = self._made[key]
-        if not made.kernel.body:
-            return None
+            name, origin = step.instruction.name, self._origin(step.instruction)
+            found = build_kernels(name, job.job, origin)
+            self._made[key] = tuple(self._add(job, b) for b in found if b.kernel.body)
         storages = tuple(job.storages.values())
-        places = tuple(storages[n] for n in made.places)
-        return Call(made.kernel, places, made.scratch, made.tables)
+        return tuple(
+            Call(made.kernel, tuple(storages[n] for n in made.places), made.scratch, made.tables)
+            for made in self._made[key]
+        )
 
-    def _copy(self, copy: Copy) -> Call | None:
+    def _copy(self, copy: Copy) -> tuple[Call, ...]:
         source, target = self._memory[copy.source], self._memory[copy.target]
         shape = copy.source.shape
         if source is target or not shape.size:
-            return None
-        return Call(self._table.add(copy_kernel(shape.element_type, shape.size)), (source, target))
+            return ()
+        kernel = self._table.add(copy_kernel(shape.element_type, shape.size))
+        return (Call(kernel, (source, target)),)
 
-    def _make(self, step: Compute, job: StepJob) -> _Made:
-        name = step.instruction.name
-        built = build_kernel(name, job.job, self._origin(step.instruction))
-        kernel = self._table.add(built.kernel) if built.kernel.body else built.kernel
+    def _add(self, job: StepJob, built: Built) -> _Made:
         order = {buffer: n for n, buffer in enumerate(job.storages)}
         places = tuple(order[b] for b in built.buffers)
-        return _Made(kernel, places, built.scratch, built.tables)
+        return _Made(self._table.add(built.kernel), places, built.scratch, built.tables)

@@ -1,8 +1,10 @@
-"""One kernel: picks the plan that fits, and splits loops until its indices are affine."""
+"""The kernels of a job, most often one: picks the plan that fits, and splits loops until indices
+are affine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
@@ -25,6 +27,7 @@ from ccodegen.loop.overlap_tails import overlap_tails
 from ccodegen.loop.pack_rows import pack_rows
 from ccodegen.loop.pair_turns import pair_turns
 from ccodegen.loop.rebuild import expressions, used_buffers
+from ccodegen.loop.separate import separate
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.starts import name_starts
 from ccodegen.loop.unroll_folds import unroll_folds
@@ -61,15 +64,25 @@ class Built:
     tables: tuple[ConstantData, ...]
 
 
-def build_kernel(name: str, job: Job, origin: str) -> Built:
+def build_kernels(name: str, job: Job, origin: str) -> Iterator[Built]:
+    """In the order of their calls; each is made when it is asked for."""
     work, buffers, kernel = _flat_kernel(name, job, origin)
+    for piece in separate(kernel.body):
+        used = used_buffers(piece)
+        own = {flat: b for flat, b in zip(kernel.buffers, buffers, strict=True) if flat in used}
+        yield _built(work, tuple(own.values()), Kernel(name, tuple(own), piece, origin))
+
+
+def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
+    """`kernel`: what the plan has made, or a part of it; `buffers`: what its own stand for."""
+    job = work.job
     scratch = tuple(b for b in work.scratch if b in buffers)
     tables = tuple(t for t in work.tables if t.buffer in buffers)
     fresh, machine, flat = work.builder.fresh, job.target.machine, kernel.body
     if _pays_to_cut(job):
         body = cut_loops(kernel.body, fresh, machine.vector_elements(1))
         body = unroll_folds(remove_dead(name_values(body)), fresh)
-        kernel = Kernel(name, kernel.buffers, body, origin)
+        kernel = replace(kernel, body=body)
     body = join_loops(kernel).body
     if machine.has_vectors:
         body = block_loops(body, fresh, machine.vector_bytes)
@@ -94,7 +107,7 @@ def build_kernel(name: str, job: Job, origin: str) -> Built:
     body = share_common(body, fresh)
     if not job.strict:
         body = fuse_products(body)
-    kernel = Kernel(name, kernel.buffers, body, origin)
+    kernel = replace(kernel, body=body)
     return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
 
 

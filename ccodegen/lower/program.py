@@ -66,8 +66,7 @@ def lower(
     found = plan(module, options.donated, doubles=options.target.machine.has_vectors)
     steps, life, memory = found.steps, found.life, found.memory
     maker = CallMaker(memory, options.target, options.strict, origins(module), made)
-    found_calls = {step: maker.call(step) for step in walk(steps.steps)}
-    calls = {step: call for step, call in found_calls.items() if call is not None}
+    calls = {step: maker.calls(step) for step in walk(steps.steps)}
     assignment = _assign(memory, life, calls, options.target.abi.arena_alignment)
     buffers = _Buffers(memory, assignment)
     writer = _Writer(memory, life, calls, buffers, origins(module))
@@ -110,18 +109,26 @@ def _logical(shape: Shape) -> list[str]:
 
 
 def _assign(
-    memory: Mapping[Value, Storage], life: Lives, calls: Mapping[Step, Call], alignment: int
+    memory: Mapping[Value, Storage],
+    life: Lives,
+    calls: Mapping[Step, Sequence[Call]],
+    alignment: int,
 ) -> Assignment:
     blocks = []
     for storage in dict.fromkeys(memory.values()):
         if storage.in_arena and storage.bytes:
             when = merged([life.of[v] for v in storage.values])
             blocks.append(Block(storage, storage.bytes, when))
-    for step, call in calls.items():
+    for step, of_step in calls.items():
         now = life.numbers[step]
-        for buffer in call.scratch:
+        for buffer in _scratch(of_step):
             blocks.append(Block((step, buffer), buffer.bytes, (Life(now, now),)))
     return assign(blocks, alignment)
+
+
+def _scratch(calls: Sequence[Call]) -> list[Buffer]:
+    """Of a step, whose calls have it in common."""
+    return list(dict.fromkeys(buffer for call in calls for buffer in call.scratch))
 
 
 class _Buffers:
@@ -177,7 +184,7 @@ class _Writer:
         self,
         memory: Mapping[Value, Storage],
         life: Lives,
-        calls: Mapping[Step, Call],
+        calls: Mapping[Step, Sequence[Call]],
         buffers: _Buffers,
         origin: Origin,
     ) -> None:
@@ -186,7 +193,7 @@ class _Writer:
         self._scratch: list[tuple[Step, Buffer]] = []
 
     def steps(self, steps: Sequence[Step]) -> tuple[LoopStep, ...]:
-        return tuple(made for step in steps if (made := self._step(step)) is not None)
+        return tuple(made for step in steps for made in self._steps(step))
 
     def lives(self, memory: Mapping[Value, Storage]) -> list[BufferLife]:
         """Who is where in the arena, and when."""
@@ -204,31 +211,30 @@ class _Writer:
     def _buffer(self, value: Value) -> Buffer:
         return self._buffers.of(self._memory[value])
 
-    def _step(self, step: Step) -> LoopStep | None:
+    def _steps(self, step: Step) -> list[LoopStep]:
         if isinstance(step, Loop):
-            return While(
-                self.steps(step.condition),
-                self._buffer(step.predicate),
-                self.steps(step.body),
-                self._origin(step.instruction),
-            )
+            condition, body = self.steps(step.condition), self.steps(step.body)
+            predicate = self._buffer(step.predicate)
+            return [While(condition, predicate, body, self._origin(step.instruction))]
         if isinstance(step, Branch):
             branches = tuple(self.steps(b) for b in step.branches)
-            return Switch(self._buffer(step.selector), branches, self._origin(step.instruction))
+            return [Switch(self._buffer(step.selector), branches, self._origin(step.instruction))]
         if isinstance(step, Exchange):
             pairs = zip(map(self._buffer, step.reads), step.shapes, strict=True)
             reads = tuple(Handed(buffer, shape.dimensions) for buffer, shape in pairs)
             writes = tuple(map(self._buffer, step.writes))
-            return CallHook(step.request, reads, writes, self._origin(step.instruction))
-        call = self._calls.get(step)
-        if call is None:
-            return None
-        scratch = [self._buffers.scratch(step, b) for b in call.scratch]
-        self._scratch += [(step, b) for b in scratch]
-        tables = map(self._buffers.table, call.tables)
-        buffers = (*(self._buffers.of(s) for s in call.storages), *scratch, *tables)
+            return [CallHook(step.request, reads, writes, self._origin(step.instruction))]
+        calls = self._calls[step]
+        scratch = {b: self._buffers.scratch(step, b) for b in _scratch(calls)}
+        self._scratch += [(step, b) for b in scratch.values()]
         what = self._origin(step.instruction) if isinstance(step, Compute) else step.origin
-        return CallKernel(call.kernel, buffers, what)
+        return [CallKernel(call.kernel, self._given(call, scratch), what) for call in calls]
+
+    def _given(self, call: Call, scratch: Mapping[Buffer, Buffer]) -> tuple[Buffer, ...]:
+        """What a kernel is called on; `scratch`: where its step's lies."""
+        storages = map(self._buffers.of, call.storages)
+        tables = map(self._buffers.table, call.tables)
+        return (*storages, *(scratch[b] for b in call.scratch), *tables)
 
 
 def _arguments(

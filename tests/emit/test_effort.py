@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ccodegen.emit.effort import LONG_KERNEL, Effort, effort
+from ccodegen.emit.effort import Effort, effort
 from ccodegen.loop.builder import apply, compare, const, index
 from ccodegen.loop.ir import (
     INDEX,
@@ -33,7 +33,7 @@ LOCAL = Buffer("sum", F32, ())
 POSITIVE = Apply("greater", (ELEMENT, Const(F32, 0.0)), PRED)
 
 
-def kernel(*last: Stmt, lets: int = LONG_KERNEL, turns: int | Var = 4096) -> Kernel:
+def kernel(*last: Stmt, lets: int = 300, turns: int | Var = 4096) -> Kernel:
     value = apply("add", apply("multiply", ELEMENT, ELEMENT), ELEMENT)
     body = [Let(Var(f"t{n}", F32), value) for n in range(lets)]
     loop = For(TURN, turns, (*body, Store(Y, (TURN,), ELEMENT), *last))

@@ -203,16 +203,6 @@ def _called(run: Any, x: Any, y: Any, threaded: int) -> int:
     return int(run(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data), threaded))
 
 
-@pytest.mark.parametrize("program", [total, steps_of_rows])
-def test_loops_that_are_done_in_order_need_not_be_independent(
-    program: Callable[[], Program],
-) -> None:
-    (kernel,) = program().kernels
-    last = kernel.body[-1]
-    assert last not in list(parallel_loops(kernel.body))
-    assert last in list(parallel_loops(kernel.body, in_order=True))
-
-
 def test_arrays_of_the_kernel_keep_a_loop_in_it() -> None:
     (kernel,) = with_array_around().kernels
-    assert not list(parallel_loops(kernel.body, in_order=True))
+    assert not list(parallel_loops(kernel.body))

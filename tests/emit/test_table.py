@@ -130,25 +130,47 @@ def test_the_threads_are_a_unit_if_kernels_share_them(n: int, shared: bool) -> N
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_large_first_kernel_is_two_units(
-    threads: int, compiler: str, tmp_path: Path
-) -> None:
-    target = with_threads(HOST, threads)
+def test_a_large_first_kernel_with_parts_is_two_units(compiler: str, tmp_path: Path) -> None:
+    target = with_threads(HOST, 2)
+    text = """HloModule m
+    less { a = f32[] parameter(0)  b = f32[] parameter(1)
+      ROOT r = pred[] compare(a, b), direction=LT }
+    ENTRY e {
+      x = f32[1000000] parameter(0)
+      ROOT y = f32[1000000] sort(x), dimensions={0}, to_apply=less
+    }"""
+    sources = emit_table(build(parse(text), BuildOptions(target)).program, target)
+    first, second = (unit for unit in sources.units if unit.effort is Effort.SOME)
+    assert ENTRY in second.text
+    apart = re.findall(r"^CCG_APART void (\w+)\(", first.text, re.MULTILINE)
+    assert apart
+    for name in apart:
+        assert len(re.findall(rf"^void {name}\([^;]*;", second.text, re.MULTILINE)) == 1
+    assert re.search(r"^CCG_APART static void \w+_turns", second.text, re.MULTILINE)
+    assert 0.5 < len(first.text) / len(second.text) < 2
+    both = Sources({unit.name: unit.text for unit in (first, second)}, runtime=())
+    assert_clean(both, tmp_path, compiler)
+
+
+def test_compilers_begin_with_a_large_first_kernel_while_the_next_is_made() -> None:
     text = """HloModule m
     ENTRY e {
       x = c64[512,512] parameter(0)
       ROOT y = c64[512,512] fft(x), fft_type=FFT, fft_length={512,512}
     }"""
-    sources = emit_table(build(parse(text), BuildOptions(target)).program, target)
-    first, second = (unit for unit in sources.units if unit.effort is Effort.SOME)
+    sent: list[Unit] = []
+    counts: list[int] = []
+    printer = TablePrinter(HOST, False, sent.append)
+
+    def made(kernel: Kernel) -> None:
+        counts.append(len(sent))
+        printer.add(kernel)
+
+    program = build(parse(text), BuildOptions(HOST), made).program
+    assert counts == [0, 1]
+    first, second, _ = printer.finish(program).units
     assert ENTRY in second.text
-    (name,) = re.findall(r"^CCG_APART void (\w+)\(", first.text, re.MULTILINE)
-    assert len(re.findall(rf"^void {name}\([^;]*;", second.text, re.MULTILINE)) == 1
-    assert len(re.findall(r"^CCG_APART static void \w+_turns", second.text, re.MULTILINE)) == 1
-    assert 0.5 < len(first.text) / len(second.text) < 2
-    both = Sources({unit.name: unit.text for unit in (first, second)}, runtime=())
-    assert_clean(both, tmp_path, compiler)
+    assert first.effort is second.effort is Effort.SOME
 
 
 def test_kernels_worth_less_optimising_are_units_of_their_own() -> None:
