@@ -1,5 +1,5 @@
 /* Lines of f16 to f32 and back, as ccg_half.h has it of one: by instructions of F16C, which compilers
-   do not find in a loop. */
+   do not find in a loop. The last line overlaps with the one before it. */
 #ifndef CCG_HALF_LINES_H
 #define CCG_HALF_LINES_H
 
@@ -15,23 +15,38 @@ typedef float ccg_line_f32 __attribute__((vector_size(CCG_LINE_LANES * 4), align
 typedef struct {
     uint16_t bits[CCG_LINE_LANES];
 } ccg_line_f16;
+
+CCG_INLINE void ccg_widen_line_f16(float *CCG_RESTRICT y, const uint16_t *CCG_RESTRICT x)
+{
+    ccg_line_f32 wide;
+    __asm__("vcvtph2ps %1, %0" : "=v"(wide) : "m"(*(const ccg_line_f16 *)x));
+    *(ccg_line_f32 *)y = wide;
+}
+
+CCG_INLINE void ccg_narrow_line_f16(uint16_t *CCG_RESTRICT y, const float *CCG_RESTRICT x)
+{
+    const ccg_line_f32 wide = *(const ccg_line_f32 *)x;
+    __asm__("vcvtps2ph $0, %1, %0" : "=m"(*(ccg_line_f16 *)y) : "v"(wide));
+}
 #endif
 
 /* y[i] = x[first + i], where i < count */
 CCG_INLINE void ccg_widen_f16(
     float *CCG_RESTRICT y, const uint16_t *CCG_RESTRICT x, ptrdiff_t first, ptrdiff_t count)
 {
-    ptrdiff_t i, whole = 0;
+    ptrdiff_t i = 0;
     x += first;
 #if defined(CCG_LINE_LANES)
-    whole = count - count % CCG_LINE_LANES;
-    for (i = 0; i < whole; i += CCG_LINE_LANES) {
-        ccg_line_f32 wide;
-        __asm__("vcvtph2ps %1, %0" : "=v"(wide) : "m"(*(const ccg_line_f16 *)(x + i)));
-        *(ccg_line_f32 *)(y + i) = wide;
+    for (; i <= count - CCG_LINE_LANES; i += CCG_LINE_LANES) {
+        ccg_widen_line_f16(y + i, x + i);
+    }
+    if (0 < i && i < count) {
+        i = count - CCG_LINE_LANES;
+        ccg_widen_line_f16(y + i, x + i);
+        return;
     }
 #endif
-    for (i = whole; i < count; ++i) {
+    for (; i < count; ++i) {
         y[i] = ccg_f32_from_f16(x[i]);
     }
 }
@@ -40,16 +55,19 @@ CCG_INLINE void ccg_widen_f16(
 CCG_INLINE void ccg_narrow_f16(
     uint16_t *CCG_RESTRICT y, const float *CCG_RESTRICT x, ptrdiff_t first, ptrdiff_t count)
 {
-    ptrdiff_t i, whole = 0;
+    ptrdiff_t i = 0;
     y += first;
 #if defined(CCG_LINE_LANES)
-    whole = count - count % CCG_LINE_LANES;
-    for (i = 0; i < whole; i += CCG_LINE_LANES) {
-        const ccg_line_f32 wide = *(const ccg_line_f32 *)(x + i);
-        __asm__("vcvtps2ph $0, %1, %0" : "=m"(*(ccg_line_f16 *)(y + i)) : "v"(wide));
+    for (; i <= count - CCG_LINE_LANES; i += CCG_LINE_LANES) {
+        ccg_narrow_line_f16(y + i, x + i);
+    }
+    if (0 < i && i < count) {
+        i = count - CCG_LINE_LANES;
+        ccg_narrow_line_f16(y + i, x + i);
+        return;
     }
 #endif
-    for (i = whole; i < count; ++i) {
+    for (; i < count; ++i) {
         y[i] = ccg_f16_from_f32(x[i]);
     }
 }

@@ -95,11 +95,11 @@ def _is_straight(body: tuple[Stmt, ...]) -> bool:
 
 
 def _asks_much(body: tuple[Stmt, ...]) -> bool:
-    """Whether a loop over lanes combines many conditions, or asks for what is chosen: one arm of a
-    choice may be a number of which the answer is known."""
+    """Whether a loop over lanes combines many conditions, or asks for what is chosen, or computes
+    with it: one arm of a choice may be a number of which the answer is known."""
     loops = (s for s in statements(body) if isinstance(s, For) and s.kind is LoopKind.VECTOR)
     return any(
-        _combined(loop.body) >= _MANY_CONDITIONS or _compares_chosen(loop.body)
+        _combined(loop.body) >= _MANY_CONDITIONS or _uses_chosen(loop.body)
         for loop in loops
     )
 
@@ -109,7 +109,7 @@ def _combined(body: tuple[Stmt, ...]) -> int:
     return sum(condition.operator in ("and", "or") for condition in conditions)
 
 
-def _compares_chosen(body: tuple[Stmt, ...]) -> bool:
+def _uses_chosen(body: tuple[Stmt, ...]) -> bool:
     chosen: set[Expr] = set()  # names
     saturated: set[Expr] = set()
 
@@ -124,6 +124,9 @@ def _compares_chosen(body: tuple[Stmt, ...]) -> bool:
         inside = applied(*expressions((statement,)))
         compared = (e.arguments for e in inside if e.operator.startswith("compare"))
         if any(map(is_chosen, chain.from_iterable(compared))):
+            return True
+        floats = (e.arguments[0] for e in inside if e.operator == "convert" and e.type.is_float)
+        if any(word in saturated or _saturates(word) for word in floats if word.type.bits == 32):
             return True
         if isinstance(statement, Let) and _saturates(statement.value):
             saturated.add(statement.var)

@@ -33,7 +33,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.name_halves import narrow_half, takes_numbers, wide_half
+from ccodegen.loop.name_halves import name_halves, narrow_half, takes_numbers, wide_half
 from ccodegen.loop.parts import loads, operands, parts
 from ccodegen.loop.rebuild import (
     Body,
@@ -145,6 +145,7 @@ class _Halves:
 
         turn = apply("add", first, place)
         inner = rebuild(self._of_one(own, place), replacing({self.loop.var: turn}))
+        inner = name_halves(inner)  # what is read is known to be numbers now
         body: Body = (
             *map(Alloc, own.values()),
             *map(call, self._read),

@@ -3,6 +3,8 @@
     for j < 16 vector: y[j] = convert(x[j] * s)    →    for j < 16 vector: w[j] = saturate(x[j] * s)
                                                         for j < 16 vector: y[j] = convert(w[j])
 
+What is a byte only until it is a word or a float again stays a word.
+
 A compiler takes as many turns at a time as fill a vector with what is narrowest; where there are
 fewer, it takes a narrower vector for all that is computed, too.
 """
@@ -29,14 +31,15 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.parts import variables
+from ccodegen.loop.parts import applied, variables
 from ccodegen.loop.ranges import of_type
-from ccodegen.loop.rebuild import Body, keep_expr, rebuild, replacing
+from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild
 from ccodegen.loop.rename import stem
 from ccodegen.loop.turns import most_turns, stored_after
 from ccodegen.support.element_type import ElementType
 
 _WORD = 4  # bytes
+_LEAST_TURNS = 4  # fewer are unrolled, and vectors are made of the loop around them
 _WORDS = (ElementType.S32, ElementType.U32)
 
 
@@ -46,11 +49,13 @@ def widen_narrow_stores(body: Body, fresh: Callable[[str], str], vector_bytes: i
 
     def widened(statement: Stmt) -> Stmt | Body:
         if isinstance(statement, For) and _is_straight(statement):
-            loop = replace(statement, body=_named_in_words(statement.body, fresh))
+            most = most_turns(statement.extent)
+            passed = _passed(statement.body) if most >= _LEAST_TURNS else []
+            loop = replace(statement, body=_named_in_words(statement.body, bool(passed), fresh))
             stores = _stored_words(loop.body)
-            most = most_turns(loop.extent)
-            if stores and most and most * min(s.buffer.type.bytes for s in stores) < vector_bytes:
-                return _widened(loop, most, stores, fresh)
+            narrow = [*(s.buffer.type for s in stores), *passed]
+            if narrow and most and most * min(t.bytes for t in narrow) < vector_bytes:
+                return _widened(loop, most, stores, fresh) if stores else loop
         return statement
 
     return rebuild(body, keep_expr, widened)
@@ -65,15 +70,45 @@ def _is_straight(loop: For) -> bool:
     return loop.kind is LoopKind.VECTOR and plain and named.isdisjoint(variables(*places))
 
 
-def _named_in_words(body: Body, fresh: Callable[[str], str]) -> Body:
-    """What is narrowed and has a name is named before."""
+def _passed(body: Body) -> list[ElementType]:
+    """The narrow integers that floats become, and then words or floats at once."""
+    made = {s.var: s.value for s in body if isinstance(s, Let)}
+    values = (e.arguments[0] for e in applied(*expressions(body)) if _widens(e))
+    given = (made.get(v, v) if isinstance(v, Var) else v for v in values)
+    return [value.type for value in given if _saturated(value) is not None]
+
+
+def _widens(expr: Apply) -> bool:
+    """Whether a narrow integer becomes a word or a float."""
+    is_number = expr.type.is_integer or expr.type.is_float
+    if expr.operator != "convert" or not is_number or expr.type.bytes < _WORD:
+        return False
+    return _is_narrow(expr.arguments[0].type)
+
+
+def _named_in_words(body: Body, pass_on: bool, fresh: Callable[[str], str]) -> Body:
+    """What is narrowed and has a name is named before. `pass_on`: what is wide again at once does
+    not become narrow."""
     words: dict[Var, Expr] = {}
+    within: set[Expr] = set()  # names of words that the narrow type has
+
+    def on_expr(expr: Expr) -> Expr:
+        if pass_on and isinstance(expr, Apply) and _widens(expr):
+            match expr.arguments:
+                case (Apply("convert", (Var() as own,)),) if own in within:
+                    return _converted(own, expr.type)
+                case (narrow,) if (word := _saturated(narrow)) is not None:
+                    return _converted(word, expr.type)
+        return words.get(expr, expr) if isinstance(expr, Var) else expr
+
     result: list[Stmt] = []
     for statement in body:
-        (changed,) = rebuild((statement,), replacing(words))
+        (changed,) = rebuild((statement,), on_expr)
         if isinstance(changed, Let) and (word := _word(changed.value)) is not None:
             own = Var(fresh(stem(changed.var.name)), word.type)
             words[changed.var] = apply("convert", own, type=changed.value.type)
+            if _saturated(changed.value) is not None:
+                within.add(own)
             changed = Let(own, word)
         result.append(changed)
     return tuple(result)
@@ -85,18 +120,31 @@ def _stored_words(body: Body) -> dict[Store, Expr]:
     return {s: word for s in stores if (word := _word(s.value)) is not None}
 
 
+def _is_narrow(element_type: ElementType) -> bool:
+    return element_type.is_integer and element_type.bytes < _WORD
+
+
+def _converted(word: Expr, element_type: ElementType) -> Expr:
+    return word if word.type is element_type else apply("convert", word, type=element_type)
+
+
 def _word(value: Expr) -> Expr | None:
     """What is narrowed to integers of fewer bytes, in a word; None for other values."""
     match value:
-        case Apply("convert", (wide,), narrow) if narrow.is_integer and narrow.bytes < _WORD:
-            if isinstance(wide, Load):
-                return None
-            if wide.type is ElementType.F32:
+        case Apply("convert", (wide,), narrow) if _is_narrow(narrow) and wide.type in _WORDS:
+            return None if isinstance(wide, Load) else wide
+    return _saturated(value)
+
+
+def _saturated(value: Expr) -> Expr | None:
+    """The word of what is narrowed from an f32; None for other values."""
+    match value:
+        case Apply("convert", (wide,), narrow) if _is_narrow(narrow):
+            if wide.type is ElementType.F32 and not isinstance(wide, Load):
                 reach = of_type(narrow)
                 value, *ends = _unlimited(wide, reach.low, reach.high)
                 limits = (const(ElementType.F32, end) for end in ends)
                 return apply("saturate", value, *limits, type=ElementType.S32)
-            return wide if wide.type in _WORDS else None
     return None
 
 

@@ -112,5 +112,13 @@ def test_a_loop_over_lanes_that_asks_for_an_integer_made_of_a_float() -> None:
     assert effort(Kernel("k", (X, Y), (loop,))) is Effort.MASKS
 
 
+def test_a_loop_over_lanes_that_computes_with_a_word_made_of_a_float() -> None:
+    limits = (const(F32, -8.0), const(F32, 7.0))
+    word = Let(Var("n", S32), apply("saturate", ELEMENT, *limits, type=S32))
+    again = Store(Y, (TURN,), apply("convert", word.var, type=F32))
+    loop = For(TURN, 4096, (word, again), LoopKind.VECTOR)
+    assert effort(Kernel("k", (X, Y), (loop,))) is Effort.MASKS
+
+
 def test_little_work_is_worth_little() -> None:
     assert effort(kernel(turns=2)) is Effort.LITTLE

@@ -14,7 +14,7 @@ import pytest
 import ccodegen
 from ccodegen.emit import runtime
 from ccodegen.loop.builder import apply, const, index
-from ccodegen.loop.ir import Buffer, CallC, For, Load, LoopKind, Space, Store, Var
+from ccodegen.loop.ir import Buffer, CallC, For, Let, Load, LoopKind, Space, Store, Var
 from ccodegen.loop.rebuild import statements
 from ccodegen.loop.widen_halves import widen_halves
 from ccodegen.support.element_type import ElementType
@@ -27,11 +27,12 @@ from tests.three_ways import check, plain_target
 F16 = ElementType.F16
 
 
+TARGET = replace(plain_target(), machine=replace(plain_target().machine, converts_f16=True))
+
+
 def widened(text: str, *arguments: Any, strict: bool = False) -> int:
     """Whether the program is right, and how many lines are converted in it."""
-    chosen = plain_target()
-    chosen = replace(chosen, machine=replace(chosen.machine, converts_f16=True))
-    built = check(text, *arguments, target=chosen, strict=strict)
+    built = check(text, *arguments, target=TARGET, strict=strict)
     return sum(str(k.body).count("ccg_half_lines.h") for k in built.program.kernels)
 
 
@@ -71,6 +72,18 @@ def test_sizes(shape: str, strict: bool) -> None:
 )  # fmt: skip
 def test_operators(operators: str, count: int) -> None:
     assert widened(mapped(operators, "333")) == count
+
+
+def test_names_of_what_is_read_and_of_choices_between_it_hold_f32s() -> None:
+    text = mapped(
+        "n = f16$ negate(y)  s = f16$ select(p, x, n)  t = f16$ tanh(s)"
+        " a = f16$ multiply(t, s)  ROOT r = f16$ add(a, x)",
+        "333",
+    )
+    (kernel,) = check(text, target=TARGET).program.kernels
+    types = {s.var.type for s in statements(kernel.body) if isinstance(s, Let)}
+    assert ElementType.F32 in types
+    assert F16 not in types
 
 
 def test_padding() -> None:
@@ -146,18 +159,19 @@ def test_lines_are_converted_as_one_is(flags: str, compiler: str, tmp_path: Path
         pointers = [ctypes.c_void_p(a.ctypes.data) for a in (y, x)]
         library[f"run_{name}"](*pointers, ctypes.c_ssize_t(first), ctypes.c_ssize_t(count))
 
-    bits = patterns(F16)
-    wide = np.zeros(bits.size, np.float32)
-    run(names[0], wide, bits, 3, bits.size - 10)
-    expected = call("ccg_f32_from_f16", bits)
-    np.testing.assert_array_equal(wide[:-10].view(np.uint32), expected[3:-7].view(np.uint32))
-    assert not wide[-10:].any()
-    x = floats(F16, np.float32)
-    half = np.zeros(x.size + 5, np.uint16)
-    run(names[1], half, x, 5, x.size - 2)
-    np.testing.assert_array_equal(half[5:-2], call("ccg_f16_from_f32", x)[:-2])
-    assert not half[:5].any() and not half[-2:].any()
-    assert_same_bits(half[5:-2], call("ccg_f16_from_f32", x)[:-2], F16)
+    bits, x = patterns(F16), floats(F16, np.float32)
+    expected = call("ccg_f32_from_f16", bits).view(np.uint32)
+    rounded = call("ccg_f16_from_f32", x)
+    for count in (0, 1, 7, 8, 9, 15, 16, 17, 30, 31, 40, bits.size - 10):
+        wide = np.zeros(bits.size, np.float32)
+        run(names[0], wide, bits, 3, count)
+        np.testing.assert_array_equal(wide[:count].view(np.uint32), expected[3 : 3 + count])
+        assert not wide[count:].any()
+    for count in (0, 1, 7, 8, 9, 15, 16, 17, 30, 31, 40, x.size - 2):
+        half = np.zeros(x.size + 5, np.uint16)
+        run(names[1], half, x, 5, count)
+        assert_same_bits(half[5 : 5 + count], rounded[:count], F16)
+        assert not half[:5].any() and not half[5 + count :].any()
 
 
 def test_only_where_there_is_the_instruction() -> None:

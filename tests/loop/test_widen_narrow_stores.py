@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from ccodegen.loop.ir import Let
+from ccodegen.loop.parts import applied
+from ccodegen.loop.rebuild import expressions, statements
 from tests.three_ways import check, module_of, plain_target
 
 TARGET = replace(
@@ -53,6 +57,29 @@ def in_words(text: str, strict: bool = False) -> bool:
 def test_epilogues(epilogue: str, result: str, strict: bool) -> None:
     """Of tiles whose last columns are fewer."""
     assert in_words(product(epilogue, result), strict) is (" add(c" not in epilogue)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("columns", "narrow"), [(3, True), (8, False), (16, False), (500, True)])
+@pytest.mark.parametrize("result", ["s8", "u8", "s4"])
+def test_what_passes_as_bytes_stays_a_word(
+    result: str, columns: int, narrow: bool, strict: bool
+) -> None:
+    """Unless the loop is long enough for vectors of bytes, or too short for any."""
+    text = f"""ENTRY e {{ x = f32[40,{columns}] parameter(0)  h = f32[{columns}] parameter(1)
+      s = f32[40,{columns}] broadcast(h), dimensions={{1}}
+      q = f32[40,{columns}] multiply(x, s)  n = {result}[40,{columns}] convert(q)
+      f = f32[40,{columns}] convert(n)  i = s32[40,{columns}] convert(n)
+      g = f32[40,{columns}] convert(i)  d = f32[40,{columns}] add(f, g)
+      ROOT r = f32[40,{columns}] tanh(d) }}"""
+    rng = np.random.default_rng(0)
+    x = (rng.standard_normal((40, columns)) * 200).astype(np.float32)
+    x[:4, 0] = np.nan, np.inf, -np.inf, -0.5
+    h = rng.standard_normal(columns).astype(np.float32)
+    (kernel,) = check(module_of(text), x, h, target=TARGET, strict=strict).program.kernels
+    types = {s.var.type.text for s in statements(kernel.body) if isinstance(s, Let)}
+    types |= {e.type.text for e in applied(*expressions(kernel.body))}
+    assert (result in types) is narrow
 
 
 @pytest.mark.parametrize("columns", [2, 8, 16, 31, 32, 40])
