@@ -45,7 +45,7 @@ from ccodegen.loop.rebuild import (
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.shuffle import shuffle
 from ccodegen.loop.turns import most_turns
-from ccodegen.loop.widen_block_masks import widen_block_masks
+from ccodegen.loop.widen_masks import widen_block_masks
 from ccodegen.support.immutable import immutable
 
 _MOST_ELEMENTS = 32  # in a row of a block, of however small a type

@@ -18,7 +18,6 @@ from dataclasses import replace
 
 from ccodegen.loop.builder import apply, const
 from ccodegen.loop.ir import (
-    INDEX,
     Alloc,
     Apply,
     Buffer,
@@ -37,7 +36,7 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.parts import applied, loads, variables
 from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild
 from ccodegen.loop.rename import renamed, stem
-from ccodegen.loop.turns import piece, stored_after
+from ccodegen.loop.turns import in_blocks, stored_after
 from ccodegen.support.element_type import ElementType
 
 _NEAR = {"cosine": "near-cosine", "sine": "near-sine", "tan": "near-tan"}
@@ -55,7 +54,7 @@ def near_angles(body: Body, fresh: Callable[[str], str]) -> Body:
     def tried(statement: Stmt) -> Stmt | Body:
         if not isinstance(statement, For) or not _is_fit(statement):
             return statement
-        return _in_blocks(statement, fresh)
+        return in_blocks(statement, _BLOCK, lambda loop: _tried(loop, fresh), fresh)
 
     return rebuild(body, keep_expr, tried)
 
@@ -85,20 +84,6 @@ def _is_fit(loop: For) -> bool:
 
 def _is_angle(expr: Apply) -> bool:
     return expr.operator in _NEAR and expr.type in _ENDS
-
-
-def _in_blocks(loop: For, fresh: Callable[[str], str]) -> Body:
-    extent = loop.extent
-    assert isinstance(extent, int)
-    if extent <= _BLOCK:
-        return _tried(loop, fresh)
-    count = extent // _BLOCK
-    block, turn = Var(fresh("block")), Var(fresh(stem(loop.var.name)))
-    place = apply("add", apply("multiply", block, const(INDEX, _BLOCK)), turn)
-    inner = For(turn, _BLOCK, renamed(loop.body, fresh, {loop.var: place}), loop.kind)
-    blocks = For(block, count, _tried(inner, fresh), LoopKind.PARALLEL)
-    rest = piece(loop, count * _BLOCK, extent, fresh)
-    return blocks, *(_tried(rest, fresh) if rest.extent else ())
 
 
 def _tried(loop: For, fresh: Callable[[str], str]) -> Body:

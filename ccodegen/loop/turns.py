@@ -43,6 +43,23 @@ def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:
     return For(var, end - start, renamed(loop.body, fresh, {loop.var: place}), loop.kind)
 
 
+def in_blocks(
+    loop: For, size: int, made: Callable[[For], Body], fresh: Callable[[str], str]
+) -> Body:
+    """The independent turns of a loop of known extent as a loop over blocks of so many, and the
+    rest; `made` says what stands for the loop over those of a block."""
+    extent = loop.extent
+    assert isinstance(extent, int)
+    if extent <= size:
+        return made(loop)
+    block, turn = Var(fresh("block")), Var(fresh(stem(loop.var.name)))
+    place = apply("add", apply("multiply", block, Const(INDEX, size)), turn)
+    inner = For(turn, size, renamed(loop.body, fresh, {loop.var: place}), loop.kind)
+    blocks = For(block, extent // size, made(inner), LoopKind.PARALLEL)
+    rest = piece(loop, extent - extent % size, extent, fresh)
+    return blocks, *(made(rest) if rest.extent else ())
+
+
 def stored_after(
     loop: For, blocks: Mapping[Store, Buffer], fresh: Callable[[str], str]
 ) -> For:

@@ -10,7 +10,7 @@ the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from ccodegen.loop.affine import Affine, affine
@@ -94,8 +94,9 @@ class _Halves:
 
     @cached_property
     def _written(self) -> list[Store]:
+        named = {s.var: s.value for s in self.loop.body if isinstance(s, Let)}
         stores = [s for s in self.loop.body if isinstance(s, Store) and s.buffer in self._apart]
-        return [s for s in stores if self._is_line(s) and _is_computed(s.value)]
+        return [s for s in stores if self._is_line(s) and _is_computed(s.value, named)]
 
     @cached_property
     def _apart(self) -> set[Buffer]:
@@ -175,10 +176,12 @@ class _Halves:
         return tuple(map(on_statement, self.loop.body))
 
 
-def _is_computed(value: Expr) -> bool:
+def _is_computed(value: Expr, named: Mapping[Var, Expr]) -> bool:
     """Whether a value is more than bits of others."""
+    if isinstance(value, Var) and value in named:
+        return _is_computed(named[value], named)
     if isinstance(value, Apply) and value.operator == "select":
-        return any(map(_is_computed, value.arguments[1:]))
+        return any(_is_computed(arm, named) for arm in value.arguments[1:])
     return takes_numbers(value)
 
 

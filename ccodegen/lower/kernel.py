@@ -33,6 +33,7 @@ from ccodegen.loop.starts import name_starts
 from ccodegen.loop.unroll_folds import unroll_folds
 from ccodegen.loop.unroll_rows import unroll_rows
 from ccodegen.loop.widen_halves import widen_halves
+from ccodegen.loop.widen_masks import widen_row_masks
 from ccodegen.loop.widen_narrow_stores import widen_narrow_stores
 from ccodegen.lower.column_plan import column_plan, columns_fit
 from ccodegen.lower.concatenate_plan import concatenate_plan
@@ -92,6 +93,7 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
         body = widen_halves(body, fresh)
     if machine.has_vectors:
         body = widen_narrow_stores(body, fresh, machine.vector_bytes)
+        body = widen_row_masks(body, fresh, machine.vector_bytes)
         body = pack_rows(body, fresh, machine.vector_elements(4))
         body = overlap_tails(body, fresh, machine.vector_bytes)
         body = name_conditions(mask_choices(body), fresh)

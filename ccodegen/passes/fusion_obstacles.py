@@ -264,7 +264,8 @@ class Obstacles:
         if user.op == "reduce":
             rank = value.array_shape.rank
             return rank == 0 or value.array_shape.dimensions == rows_of(user).dimensions
-        if isinstance(user.attributes, Broadcast) and is_dear_to_repeat(value, user):
+        is_broadcast = isinstance(user.attributes, Broadcast)
+        if is_broadcast and is_dear_to_repeat(value, user, self._vectors):
             return is_per_row(value, user)
         if user.op in ("gather", "dynamic-update-slice"):
             return is_moved(value) or joins_coordinates(value, user)

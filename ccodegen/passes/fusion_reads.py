@@ -20,6 +20,9 @@ MOVEMENT = SAME_VALUES | {"convert"}
 
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
 _VERY_MUCH = 16 * DEAR  # from which on it does not matter how much
+_SHORT_ROW = 32
+_UNROLLED = 4
+_WORD = 4  # bytes
 
 
 def is_moved(value: Instruction) -> bool:
@@ -141,14 +144,23 @@ def is_along_rows(user: Instruction, rows: Rows) -> bool:
     return same and opdef.is_elementwise(user)
 
 
-def is_dear_to_repeat(value: Instruction, broadcast: Instruction) -> bool:
+def is_dear_to_repeat(value: Instruction, broadcast: Instruction, vectors: bool) -> bool:
     """Whether the broadcast repeats elements that are dear, or made with as much work where loops
-    do not compute them once: along the last dimension."""
-    size = value.array_shape.size
+    do not compute them once, along the last dimension, or, where vectors would make many, one at a
+    time for few others."""
+    size, rows = value.array_shape.size, broadcast.array_shape
     kept = attributes_of(broadcast, Broadcast).dimensions
-    whole = size > 1 and kept[-1:] == (broadcast.array_shape.rank - 1,)
-    made_with = work_to_make(value) if whole else work(value)
-    return size < broadcast.array_shape.size and made_with >= DEAR
+    whole = kept[-1:] == (rows.rank - 1,) or (vectors and _makes_short_rows(rows))
+    made_with = work_to_make(value) if size > 1 and whole else work(value)
+    return size < rows.size and made_with >= DEAR
+
+
+def _makes_short_rows(rows: ArrayShape) -> bool:
+    """Whether one value a row takes longer than the row: but for the shortest, of words, which are
+    unrolled, and vectors are made of the loop around them."""
+    length = rows.dimensions[-1]
+    unrolled = length <= _UNROLLED and rows.element_type.bytes >= _WORD
+    return length < _SHORT_ROW and not unrolled
 
 
 def is_per_row(value: Instruction, broadcast: Instruction) -> bool:

@@ -61,6 +61,8 @@ def test_sizes(shape: str, strict: bool) -> None:
         ("a = f16$ add(x, y)  ROOT r = f16$ select(p, a, x)", 3),
         ("a = f16$ add(x, y)  b = f16$ tanh(a)  c = f16$ multiply(a, b)"
          " d = f16$ multiply(a, c)  ROOT r = f16$ select(p, c, d)", 3),
+        ("a = f16$ add(x, y)  b = f16$ tanh(a)  c = f16$ select(p, b, a)"
+         "  d = f16$ multiply(c, c)  ROOT r = (f16$, f16$) tuple(c, d)", 4),
         ("ROOT r = pred$ is-finite(x)", 1),
         ("ROOT r = f16$ select(p, x, y)", 2),
         ("ROOT r = f16$ copy(x)", 0),

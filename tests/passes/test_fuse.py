@@ -523,6 +523,31 @@ def test_what_is_dear_is_computed_once_for_a_stencil(op: str, shape: str, count:
     assert len(kernels(fuse(program, VECTORS))) == count
 
 
+@pytest.mark.parametrize(
+    ("element", "times", "target", "count"),
+    [
+        ("f32", 3, VECTORS, 1),  # unrolled, in vectors
+        ("f32", 5, VECTORS, 2),
+        ("s8", 2, VECTORS, 2),
+        ("f32", 31, VECTORS, 2),
+        ("f32", 32, VECTORS, 1),  # one at a time takes less than its row
+        ("f32", 5, DEFAULT, 1),
+        ("s8", 2, DEFAULT, 1),
+    ],
+)
+def test_what_is_made_of_a_function_is_not_made_for_each_short_row(
+    element: str, times: int, target: PassContext, count: int
+) -> None:
+    program = module(
+        f"""x = f32[500] parameter(0)  e = f32[500] exponential(x)  a = f32[500] add(e, x)
+        c = {element}[500] convert(a)
+        ROOT r = {element}[500,{times}] broadcast(c), dimensions={{0}}"""
+    )
+    fused = fuse(program, target)
+    assert len(kernels(fused)) == count
+    assert same_bits(program, fused)
+
+
 def test_windows_whose_rows_become_columns_are_kernels_of_their_own() -> None:
     program = module(
         "max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = maximum(a, b) }\n"

@@ -1,4 +1,5 @@
-"""Masks of small blocks are read before, into words.
+"""Masks of small blocks, and of short rows that read the same again and again, are read before,
+into words.
 
     for i < 16: for j < 16: y[16 i + j] = m[j] ? x[16 i + j] : 0
     →   for j < 16: w[j] = convert(m[j])
@@ -16,13 +17,28 @@ from dataclasses import replace
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, compare, const, index
 from ccodegen.loop.cse import computed
-from ccodegen.loop.ir import Alloc, Buffer, Expr, For, Let, Load, Space, Stmt, Store
-from ccodegen.loop.parts import loads, parts
-from ccodegen.loop.rebuild import Body, expressions, rebuild, written_buffers
+from ccodegen.loop.ir import (
+    Alloc,
+    Buffer,
+    Expr,
+    For,
+    Let,
+    Load,
+    LoopKind,
+    Note,
+    Space,
+    Stmt,
+    Store,
+)
+from ccodegen.loop.parts import loads, parts, variables
+from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild, written_buffers
 from ccodegen.loop.rename import renamed
+from ccodegen.loop.turns import in_blocks
 from ccodegen.support.element_type import ElementType
 
 _WORD = ElementType.S32
+_ROWS = 64  # of a block: what is read before them takes little of their time
+_LEAST_ROWS = 8
 
 
 def widen_block_masks(
@@ -47,6 +63,55 @@ def widen_block_masks(
         store = Store(wide, (place.expr,), apply("convert", load, type=_WORD))
         before += [Alloc(wide), *_around(store, loops, fresh)]
     return (*before, *rebuild((block,), lambda expr: words.get(expr, expr)))
+
+
+def widen_row_masks(body: Body, fresh: Callable[[str], str], vector_bytes: int) -> Body:
+    """Statements of equal effect, once loops are marked. What reads a row's mask for many others is
+    a block of rows, so that threads may share the blocks."""
+
+    def before(rows: For) -> Body:
+        """The loop over rows behind what reads their masks."""
+        read: list[Stmt] = []
+        words: dict[Expr, Expr] = {}
+        for row, load in _row_masks(rows, vector_bytes):
+            assert isinstance(row.extent, int)
+            wide = Buffer(fresh("wide"), _WORD, (row.extent,))
+            words[load] = compare("ne", Load(wide, (row.var,)), const(_WORD, 0))
+            store = Store(wide, (row.var,), apply("convert", load, type=_WORD))
+            read += [Alloc(wide), *_around(store, [row], fresh)]
+        return (*read, *rebuild((rows,), lambda expr: words.get(expr, expr)))
+
+    def widened(statement: Stmt) -> Stmt | Body:
+        if isinstance(statement, For) and _row_masks(statement, vector_bytes):
+            return in_blocks(statement, _ROWS, before, fresh)
+        return statement
+
+    return rebuild(body, keep_expr, widened)
+
+
+def _row_masks(rows: For, vector_bytes: int) -> list[tuple[For, Load]]:
+    """What short loops in one of many turns read of masks, all turns the same."""
+    many = isinstance(rows.extent, int) and rows.extent >= _LEAST_ROWS
+    if not many or rows.kind is not LoopKind.PARALLEL:
+        return []
+    written = written_buffers((rows,))
+    return [
+        (row, load)
+        for row in rows.body
+        if isinstance(row, For) and _is_short(row, vector_bytes)
+        for load in _masks(row.body)
+        if set(variables(load)) == {row.var} and load.buffer not in written
+    ]
+
+
+def _is_short(row: For, vector_bytes: int) -> bool:
+    """Whether it is a straight loop of too few turns for vectors of bytes, that stores none."""
+    is_short = isinstance(row.extent, int) and row.extent < vector_bytes
+    if not is_short or row.kind is not LoopKind.VECTOR:
+        return False
+    stored = (s.buffer.type.bytes for s in row.body if isinstance(s, Store))
+    plain = all(isinstance(s, Let | Store | Note) for s in row.body)
+    return plain and min(stored, default=0) >= _WORD.bytes
 
 
 def _masks(body: Body) -> list[Load]:
