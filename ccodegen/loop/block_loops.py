@@ -27,7 +27,6 @@ from ccodegen.loop.ir import (
     Let,
     Load,
     LoopKind,
-    Note,
     Stmt,
     Store,
     Var,
@@ -37,6 +36,7 @@ from ccodegen.loop.ranges import Interval, counted, is_inside
 from ccodegen.loop.rebuild import (
     Body,
     expressions,
+    is_straight,
     rebuild,
     rebuild_expr,
     replacing,
@@ -93,8 +93,8 @@ def _nest(loop: For) -> _Nest | None:
     inner = loop
     while inner.kind is not LoopKind.SERIAL:
         if len(inner.body) != 1 or not isinstance(following := inner.body[0], For):
-            is_straight = all(isinstance(s, Let | Store | Note) for s in inner.body)
-            return _Nest(outer, inner.var, inner.extent, inner.body) if is_straight else None
+            plain = is_straight(inner.body)
+            return _Nest(outer, inner.var, inner.extent, inner.body) if plain else None
         if not isinstance(inner.extent, int):
             return None
         outer[inner.var] = inner.extent

@@ -27,14 +27,13 @@ from ccodegen.loop.ir import (
     Let,
     Load,
     LoopKind,
-    Note,
     Space,
     Stmt,
     Store,
     Var,
 )
 from ccodegen.loop.parts import applied, loads, variables
-from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild
+from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.turns import in_blocks, stored_after
 from ccodegen.support.element_type import ElementType
@@ -62,9 +61,8 @@ def near_angles(body: Body, fresh: Callable[[str], str]) -> Body:
 def _is_fit(loop: For) -> bool:
     """Whether it has such functions, turns that are independent, and nothing that is done may be
     seen by what is not done again."""
-    is_vector = loop.kind in (LoopKind.VECTOR, LoopKind.LANES)
-    plain = all(isinstance(s, Let | Store | Note) for s in loop.body)
-    if not is_vector or not plain or not isinstance(loop.extent, int) or loop.extent < _LEAST_TURNS:
+    is_vector = loop.kind in (LoopKind.VECTOR, LoopKind.LANES) and is_straight(loop.body)
+    if not is_vector or not isinstance(loop.extent, int) or loop.extent < _LEAST_TURNS:
         return False
     if not any(map(_is_angle, applied(*expressions(loop.body)))):
         return False

@@ -16,11 +16,12 @@ from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import index
 from ccodegen.loop.cost import cost
 from ccodegen.loop.cse import computed
-from ccodegen.loop.ir import Alloc, Buffer, Expr, For, Let, Load, LoopKind, Note, Stmt, Store, Var
+from ccodegen.loop.ir import Alloc, Buffer, Expr, For, Let, Load, LoopKind, Stmt, Store, Var
 from ccodegen.loop.parts import loads, variables
 from ccodegen.loop.rebuild import (
     Body,
     expressions,
+    is_straight,
     keep_expr,
     rebuild,
     rebuild_expr,
@@ -54,9 +55,8 @@ def _rows(loop: For, fresh: Callable[[str], str]) -> _Rows | None:
     match loop:
         case For(number, int() as extent, (For(place, int() as turns, row, kind),), outer):
             short = turns <= _MOST_ELEMENTS and not has_short_rows(loop)
-            straight = all(isinstance(s, Let | Store | Note) for s in row)
             independent = outer is LoopKind.PARALLEL and kind is not LoopKind.SERIAL
-            if short and straight and independent and extent >= _BLOCK:
+            if short and is_straight(row) and independent and extent >= _BLOCK:
                 return _Rows(number, extent, place, turns, row, fresh)
     return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -118,6 +118,11 @@ def statements(body: Body) -> list[Stmt]:
             pending.extend(reversed(statement.orelse))
             pending.extend(reversed(statement.then))
     return found
+
+
+def is_straight(body: Iterable[Stmt]) -> bool:
+    """Whether these do no more than name values and store them."""
+    return all(isinstance(s, Let | Store | Note) for s in body)
 
 
 def expressions(body: Body) -> Iterator[Expr]:

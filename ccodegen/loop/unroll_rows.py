@@ -8,12 +8,12 @@ if there is none inside: of elements three apart, which they take out of whole v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.ir import INDEX, Expr, For, Let, LoopKind, Note, Stmt, Store, Var
+from ccodegen.loop.ir import INDEX, Expr, For, Let, LoopKind, Stmt, Store, Var
 from ccodegen.loop.parts import loads, variables
-from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild, statements
+from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild, statements
 from ccodegen.loop.turns import unrolled_inside
 
 _MOST_ELEMENTS = 4  # of a row
@@ -43,7 +43,7 @@ def has_short_rows(loop: For) -> bool:
     others = [s for s in loop.body if not isinstance(s, For)]
     count = len(others) + sum(_turns(row) * len(row.body) for row in rows)
     looked_up = any(isinstance(s, Let) and s.var.type is INDEX and loads(s.value) for s in others)
-    if looked_up or not _are_straight(others) or count > _MOST_STATEMENTS:
+    if looked_up or not is_straight(others) or count > _MOST_STATEMENTS:
         return False
     places = [i for load in loads(*expressions(loop.body)) for i in load.indices]
     places += [i for s in statements(loop.body) if isinstance(s, Store) for i in s.indices]
@@ -60,11 +60,7 @@ def _is_near(place: Expr, var: Var) -> bool:
 def _turns(row: For) -> int:
     """Of a short loop of independent turns; else 0."""
     short = isinstance(row.extent, int) and row.extent <= _MOST_ELEMENTS
-    if not short or row.kind is LoopKind.SERIAL or not _are_straight(row.body):
+    if not short or row.kind is LoopKind.SERIAL or not is_straight(row.body):
         return 0
     assert isinstance(row.extent, int)
     return row.extent
-
-
-def _are_straight(found: Sequence[Stmt]) -> bool:
-    return all(isinstance(s, Let | Store | Note) for s in found)

@@ -25,13 +25,19 @@ from ccodegen.loop.ir import (
     Let,
     Load,
     LoopKind,
-    Note,
     Space,
     Stmt,
     Store,
 )
 from ccodegen.loop.parts import loads, parts, variables
-from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild, written_buffers
+from ccodegen.loop.rebuild import (
+    Body,
+    expressions,
+    is_straight,
+    keep_expr,
+    rebuild,
+    written_buffers,
+)
 from ccodegen.loop.rename import renamed
 from ccodegen.loop.turns import in_blocks
 from ccodegen.support.element_type import ElementType
@@ -110,8 +116,7 @@ def _is_short(row: For, vector_bytes: int) -> bool:
     if not is_short or row.kind is not LoopKind.VECTOR:
         return False
     stored = (s.buffer.type.bytes for s in row.body if isinstance(s, Store))
-    plain = all(isinstance(s, Let | Store | Note) for s in row.body)
-    return plain and min(stored, default=0) >= _WORD.bytes
+    return is_straight(row.body) and min(stored, default=0) >= _WORD.bytes
 
 
 def _masks(body: Body) -> list[Load]:

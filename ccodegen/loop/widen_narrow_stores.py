@@ -25,7 +25,6 @@ from ccodegen.loop.ir import (
     Let,
     Load,
     LoopKind,
-    Note,
     Space,
     Stmt,
     Store,
@@ -33,7 +32,7 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.parts import applied, variables
 from ccodegen.loop.ranges import of_type
-from ccodegen.loop.rebuild import Body, expressions, keep_expr, rebuild
+from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild
 from ccodegen.loop.rename import stem
 from ccodegen.loop.turns import most_turns, stored_after
 from ccodegen.support.element_type import ElementType
@@ -48,7 +47,7 @@ def widen_narrow_stores(body: Body, fresh: Callable[[str], str], vector_bytes: i
     not have yet, after a hint."""
 
     def widened(statement: Stmt) -> Stmt | Body:
-        if isinstance(statement, For) and _is_straight(statement):
+        if isinstance(statement, For) and _is_plain(statement):
             most = most_turns(statement.extent)
             passed = _passed(statement.body) if most >= _LEAST_TURNS else []
             loop = replace(statement, body=_named_in_words(statement.body, bool(passed), fresh))
@@ -61,13 +60,13 @@ def widen_narrow_stores(body: Body, fresh: Callable[[str], str], vector_bytes: i
     return rebuild(body, keep_expr, widened)
 
 
-def _is_straight(loop: For) -> bool:
+def _is_plain(loop: For) -> bool:
     """Whether it is a loop of independent turns, whose stores depend on nothing else that they
     name."""
     named = {s.var for s in loop.body if isinstance(s, Let)}
     places = [i for s in loop.body if isinstance(s, Store) for i in s.indices]
-    plain = all(isinstance(s, Let | Store | Note) for s in loop.body)
-    return loop.kind is LoopKind.VECTOR and plain and named.isdisjoint(variables(*places))
+    is_vector = loop.kind is LoopKind.VECTOR and is_straight(loop.body)
+    return is_vector and named.isdisjoint(variables(*places))
 
 
 def _passed(body: Body) -> list[ElementType]:
