@@ -34,9 +34,11 @@ from ccodegen.passes.fusion_reads import (
     is_looked_up,
     is_moved,
     is_per_row,
+    is_read_in_part,
     is_scattered,
     is_window,
     joins_coordinates,
+    makes_alone,
     reads_nothing,
     row_length,
     spreads_rows,
@@ -268,8 +270,24 @@ class Obstacles:
         if is_broadcast and is_dear_to_repeat(value, user, self._vectors):
             return is_per_row(value, user)
         if user.op in ("gather", "dynamic-update-slice"):
-            return is_moved(value) or joins_coordinates(value, user)
-        return True
+            return is_moved(value) or joins_coordinates(value, user) or is_read_in_part(value, user)
+        again = self._vectors and not is_moved(value) and self._is_looked_at(user, value, group)
+        return not again
+
+    def _is_looked_at(self, user: Instruction, value: Instruction, group: Group) -> bool:
+        """Whether a reader hands the value on as coordinates of a gather, which would make them one
+        by one, or again and again."""
+        pending = [user]
+        while pending:
+            moved = pending.pop()
+            if moved.op not in MOVEMENT:
+                continue
+            for reader in self._readings.readers(moved, group):
+                is_asked = reader.op == "gather" and reader.operands[1] is moved
+                if is_asked and makes_alone(reader, value):
+                    return True
+                pending.append(reader)
+        return False
 
     def _reads_overwritten(self, update: Instruction, hero: Instruction) -> bool:
         """Whether making the update reads elements that dynamic-update-slice may have overwritten

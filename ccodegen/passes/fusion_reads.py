@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from ccodegen.hlo import opdef
@@ -126,6 +127,25 @@ def joins_coordinates(value: Instruction, user: Instruction) -> bool:
         return False
     (along,) = attributes_of(value, Concatenate).dimensions
     return interleaves(value) and along == attributes_of(user, Gather).index_vector_dim
+
+
+def makes_alone(gather: Instruction, made_of: Instruction) -> bool:
+    """Whether it would make coordinates, of a value, again and again in dimensions around them, or
+    one at a time for few elements each, where vectors make them faster."""
+    dimensions = gather.array_shape.dimensions
+    rows = [d for d in attributes_of(gather, Gather).offset_dims if dimensions[d] > 1]
+    last = max((d for d, n in enumerate(dimensions) if n > 1 and d not in rows), default=-1)
+    around = any(d < last for d in rows)
+    inside = math.prod(dimensions[d] for d in rows if d > last)
+    if work_to_make(made_of) < DEAR:
+        return around and inside > 1
+    return around or is_looked_up(gather) or 1 < inside < _SHORT_ROW
+
+
+def is_read_in_part(value: Instruction, user: Instruction) -> bool:
+    """Whether a gather reads another one's elements, and no more of them than there are."""
+    both = value.op == user.op == "gather" and user.operands[0] is value
+    return both and user.array_shape.size <= value.array_shape.size
 
 
 def spreads_rows(user: Instruction, rows: Rows) -> bool:

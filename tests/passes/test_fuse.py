@@ -319,6 +319,61 @@ def test_coordinates_of_several_gathers_are_made_once(result: str, found: dict[s
     assert Counter(kernels(fuse(program, VECTORS))) == found
 
 
+def _rows_of(result: str, offsets: str, sizes: str) -> str:
+    return (
+        f"g = f32[{result}] gather(x, q), offset_dims={{{offsets}}}, collapsed_slice_dims={{1}},"
+        f" start_index_map={{1}}, index_vector_dim=1, slice_sizes={{{sizes}}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("gather", "made", "target", "count"),
+    [
+        (_rows_of("50,400,3", "0,2", "50,1,3"), "maximum", VECTORS, 2),  # around them
+        (_rows_of("400,50,3", "1,2", "50,1,3"), "maximum", VECTORS, 1),
+        (_rows_of("400,50,3", "1,2", "50,1,3"), "divide", VECTORS, 1),  # many for each
+        (_rows_of("400,5,3", "1,2", "5,1,3"), "maximum", VECTORS, 1),
+        (_rows_of("400,5,3", "1,2", "5,1,3"), "divide", VECTORS, 2),  # few
+        (_rows_of("400,1,1", "1,2", "1,1,1"), "divide", VECTORS, 1),  # in vectors
+        (_rows_of("400,1,1", "1,2", "1,1,1").replace("f32", "s8"), "divide", VECTORS, 3),
+        (_rows_of("400,1,1", "1,2", "1,1,1").replace("f32", "s8"), "maximum", VECTORS, 2),
+        (_rows_of("50,1,400", "0,1", "50,1,1"), "maximum", VECTORS, 1),
+        (_rows_of("50,1,400", "0,1", "50,1,1"), "divide", VECTORS, 2),
+        (_rows_of("50,400,3", "0,2", "50,1,3"), "divide", DEFAULT, 1),
+    ],
+)
+def test_coordinates_are_made_before_they_are_made_again(
+    gather: str, made: str, target: PassContext, count: int
+) -> None:
+    element = "s8" if "s8" in gather else "f32"
+    program = module(
+        f"x = {element}[50,90,3] parameter(0)  i = s32[400] parameter(1)  n = s32[400] negate(i)\n"
+        f"m = s32[400] {made}(n, i)  q = s32[400,1] reshape(m)\n{gather}ROOT r = negate(g)"
+    )
+    fused = fuse(program, target)
+    assert len(kernels(fused)) == count
+    assert same_bits(program, fused)
+
+
+@pytest.mark.parametrize(("places", "count"), [(20, 1), (60, 1), (61, 2)])
+def test_a_gather_reads_another_one_unless_it_reads_more_than_there_is(
+    places: int, count: int
+) -> None:
+    program = module(
+        "x = f32[50,90,3] parameter(0)  i = s32[60,1] parameter(1)\n"
+        f"j = s32[{places},1] parameter(2)\n"
+        "g = f32[60,90,3] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={0},"
+        " start_index_map={0}, index_vector_dim=1, slice_sizes={1,90,3}\n"
+        f"h = f32[{places},90,3] gather(g, j), offset_dims={{1,2}}, collapsed_slice_dims={{0}},"
+        " start_index_map={0}, index_vector_dim=1, slice_sizes={1,90,3}\n"
+        f"ROOT r = f32[{places},90,3] negate(h)"
+    )
+    for target in (VECTORS, DEFAULT):
+        fused = fuse(program, target)
+        assert len(kernels(fused)) == count
+        assert same_bits(program, fused)
+
+
 def test_reduces_of_one_array_are_one_kernel() -> None:
     program = module(
         _ADD + "ENTRY e { x = f32[8,50] parameter(0)  z = f32[] constant(0)\n"
