@@ -280,7 +280,7 @@ class Obstacles:
         pending = [user]
         while pending:
             moved = pending.pop()
-            if moved.op not in MOVEMENT:
+            if moved.op not in MOVEMENT and moved.op != "concatenate":
                 continue
             for reader in self._readings.readers(moved, group):
                 is_asked = reader.op == "gather" and reader.operands[1] is moved

@@ -22,6 +22,7 @@ MOVEMENT = SAME_VALUES | {"convert"}
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
 _VERY_MUCH = 16 * DEAR  # from which on it does not matter how much
 _SHORT_ROW = 32
+_ALONE = 6  # cheap ops one at a time, where few bytes are moved for them
 _UNROLLED = 4
 _WORD = 4  # bytes
 
@@ -137,9 +138,11 @@ def makes_alone(gather: Instruction, made_of: Instruction) -> bool:
     last = max((d for d, n in enumerate(dimensions) if n > 1 and d not in rows), default=-1)
     around = any(d < last for d in rows)
     inside = math.prod(dimensions[d] for d in rows if d > last)
-    if work_to_make(made_of) < DEAR:
-        return around and inside > 1
-    return around or is_looked_up(gather) or 1 < inside < _SHORT_ROW
+    made_with = work_to_make(made_of)
+    if around:
+        return inside > 1 or made_with >= DEAR
+    least = _ALONE if gather.array_shape.element_type.bytes < GATHERED else DEAR
+    return (is_looked_up(gather) or 1 < inside < _SHORT_ROW) and made_with >= least
 
 
 def is_read_in_part(value: Instruction, user: Instruction) -> bool:
