@@ -55,7 +55,7 @@ class CallMaker:
         return self._table.kernels
 
     def calls(self, step: Step) -> tuple[Call, ...]:
-        """None for control flow, and where there is nothing to do."""
+        """In order; no call for control flow, and where there is nothing to do."""
         if isinstance(step, Copy):
             return self._copy(step)
         if not isinstance(step, Compute) or not any(v.shape.size for v in step.outputs):

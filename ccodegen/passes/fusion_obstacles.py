@@ -277,7 +277,7 @@ class Obstacles:
     def _is_looked_at(self, user: Instruction, value: Instruction, group: Group) -> bool:
         """Whether a reader hands the value on as coordinates of a gather, which would make them one
         by one, or again and again."""
-        pending = [user]
+        pending, seen = [user], {user}
         while pending:
             moved = pending.pop()
             if moved.op not in MOVEMENT and moved.op != "concatenate":
@@ -286,7 +286,9 @@ class Obstacles:
                 is_asked = reader.op == "gather" and reader.operands[1] is moved
                 if is_asked and makes_alone(reader, value):
                     return True
-                pending.append(reader)
+                if reader not in seen:
+                    seen.add(reader)
+                    pending.append(reader)
         return False
 
     def _reads_overwritten(self, update: Instruction, hero: Instruction) -> bool:

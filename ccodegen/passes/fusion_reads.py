@@ -172,10 +172,12 @@ def is_dear_to_repeat(value: Instruction, broadcast: Instruction, vectors: bool)
     do not compute them once, along the last dimension, or, where vectors would make many, one at a
     time for few others."""
     size, rows = value.array_shape.size, broadcast.array_shape
+    if size >= rows.size:
+        return False
     kept = attributes_of(broadcast, Broadcast).dimensions
     whole = kept[-1:] == (rows.rank - 1,) or (vectors and _makes_short_rows(rows))
     made_with = work_to_make(value) if size > 1 and whole else work(value)
-    return size < rows.size and made_with >= DEAR
+    return made_with >= DEAR
 
 
 def _makes_short_rows(rows: ArrayShape) -> bool:
