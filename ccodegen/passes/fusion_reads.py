@@ -182,10 +182,10 @@ def is_dear_to_repeat(value: Instruction, broadcast: Instruction, vectors: bool)
 
 def _makes_short_rows(rows: ArrayShape) -> bool:
     """Whether one value a row takes longer than the row: but for the shortest, of words, which are
-    unrolled, and vectors are made of the loop around them."""
-    length = rows.dimensions[-1]
+    unrolled, and vectors are made of a loop around them that is long enough."""
+    *_, count, length = (1, *rows.dimensions)
     unrolled = length <= _UNROLLED and rows.element_type.bytes >= _WORD
-    return length < _SHORT_ROW and not unrolled
+    return length < _SHORT_ROW and not (unrolled and count >= _SHORT_ROW)
 
 
 def is_per_row(value: Instruction, broadcast: Instruction) -> bool:

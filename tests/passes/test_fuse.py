@@ -603,6 +603,18 @@ def test_what_is_made_of_a_function_is_not_made_for_each_short_row(
     assert same_bits(program, fused)
 
 
+@pytest.mark.parametrize(("columns", "count"), [(7, 2), (31, 2), (32, 1)])
+def test_short_rows_are_unrolled_only_in_long_loops(columns: int, count: int) -> None:
+    program = module(
+        f"""x = f32[70,{columns}] parameter(0)  e = f32[70,{columns}] exponential(x)
+        a = f32[70,{columns}] add(e, x)
+        ROOT r = f32[70,{columns},2] broadcast(a), dimensions={{0,1}}"""
+    )
+    fused = fuse(program, VECTORS)
+    assert len(kernels(fused)) == count
+    assert same_bits(program, fused)
+
+
 def test_windows_whose_rows_become_columns_are_kernels_of_their_own() -> None:
     program = module(
         "max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = maximum(a, b) }\n"
