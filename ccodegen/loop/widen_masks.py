@@ -39,7 +39,7 @@ from ccodegen.loop.rebuild import (
     written_buffers,
 )
 from ccodegen.loop.rename import renamed
-from ccodegen.loop.turns import in_blocks
+from ccodegen.loop.turns import in_blocks, most_turns
 from ccodegen.support.element_type import ElementType
 
 _WORD = ElementType.S32
@@ -61,13 +61,8 @@ def widen_block_masks(
     words: dict[Expr, Expr] = {}
     for load in _masks(inner.body):
         loops = [loop for loop in (block, inner) if loop.var in parts(*load.indices)]
-        wide = Buffer(fresh("wide"), _WORD, (size ** len(loops),))
-        place = affine(index(0))
-        for loop in loops:
-            place = place.scaled(size) + affine(loop.var)
-        words[load] = compare("ne", Load(wide, (place.expr,)), const(_WORD, 0))
-        store = Store(wide, (place.expr,), apply("convert", load, type=_WORD))
-        before += [Alloc(wide), *_around(store, loops, fresh)]
+        words[load], read = _in_words(load, loops, size, fresh)
+        before += read
     return (*before, *rebuild((block,), lambda expr: words.get(expr, expr)))
 
 
@@ -80,11 +75,8 @@ def widen_row_masks(body: Body, fresh: Callable[[str], str], vector_bytes: int) 
         read: list[Stmt] = []
         words: dict[Expr, Expr] = {}
         for row, load in _row_masks(rows, vector_bytes):
-            assert isinstance(row.extent, int)
-            wide = Buffer(fresh("wide"), _WORD, (row.extent,))
-            words[load] = compare("ne", Load(wide, (row.var,)), const(_WORD, 0))
-            store = Store(wide, (row.var,), apply("convert", load, type=_WORD))
-            read += [Alloc(wide), *_around(store, [row], fresh)]
+            words[load], new = _in_words(load, [row], most_turns(row.extent), fresh)
+            read += new
         return (*read, *rebuild((rows,), lambda expr: words.get(expr, expr)))
 
     def widened(statement: Stmt) -> Stmt | Body:
@@ -132,6 +124,19 @@ def _masks(body: Body) -> list[Load]:
         return load.type is ElementType.PRED and is_there and is_free
 
     return [load for load in dict.fromkeys(loads(*expressions(body))) if fits(load)]
+
+
+def _in_words(
+    load: Load, loops: Sequence[For], size: int, fresh: Callable[[str], str]
+) -> tuple[Expr, Body]:
+    """What a mask says, of words for so many turns of each loop, and what reads it into these."""
+    wide = Buffer(fresh("wide"), _WORD, (size ** len(loops),))
+    place = affine(index(0))
+    for loop in loops:
+        place = place.scaled(size) + affine(loop.var)
+    store = Store(wide, (place.expr,), apply("convert", load, type=_WORD))
+    said = compare("ne", Load(wide, (place.expr,)), const(_WORD, 0))
+    return said, (Alloc(wide), *_around(store, loops, fresh))
 
 
 def _around(store: Store, loops: Sequence[For], fresh: Callable[[str], str]) -> Body:
