@@ -113,6 +113,7 @@ class TablePrinter:
                 text = self._halved(text)
             self._add_hot(text)
             if not self._units and _own_lines(text) >= _LARGE_KERNEL:
+                # The unit with the entry takes less time than this one, beside it.
                 self._complete_hot(self._efforts[name])
         self._texts[kernel] = text
 

@@ -16,7 +16,7 @@ from ccodegen.loop.parts import loads, variables
 from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild, statements
 from ccodegen.loop.turns import unrolled_inside
 
-_MOST_ELEMENTS = 4  # of a row
+MOST_ELEMENTS = 4  # of a row
 _LEAST_ROWS = 16
 _MOST_STATEMENTS = 200  # of the loop over rows
 
@@ -54,12 +54,12 @@ def _is_near(place: Expr, var: Var) -> bool:
     """Whether it is a few elements further on in the next turn."""
     terms = affine(place).terms
     others = variables(*(t for t in terms if t != var))
-    return abs(terms.get(var, 0)) <= _MOST_ELEMENTS and var not in others
+    return abs(terms.get(var, 0)) <= MOST_ELEMENTS and var not in others
 
 
 def _turns(row: For) -> int:
     """Of a short loop of independent turns; else 0."""
-    short = isinstance(row.extent, int) and row.extent <= _MOST_ELEMENTS
+    short = isinstance(row.extent, int) and row.extent <= MOST_ELEMENTS
     if not short or row.kind is LoopKind.SERIAL or not is_straight(row.body):
         return 0
     assert isinstance(row.extent, int)

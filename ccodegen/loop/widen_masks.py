@@ -54,8 +54,7 @@ def widen_block_masks(
     turns over flat buffers. `fresh` gives names that the kernel does not have yet, after a hint."""
     (inner,) = block.body
     assert isinstance(inner, For)
-    stored = (s.buffer.type.bytes for s in inner.body if isinstance(s, Store))
-    if min(stored) < _WORD.bytes or size >= vector_bytes:
+    if size >= vector_bytes or not _stores_words(inner.body):
         return (block,)
     before: list[Stmt] = []
     words: dict[Expr, Expr] = {}
@@ -105,10 +104,13 @@ def _row_masks(rows: For, vector_bytes: int) -> list[tuple[For, Load]]:
 def _is_short(row: For, vector_bytes: int) -> bool:
     """Whether it is a straight loop of too few turns for vectors of bytes, that stores none."""
     is_short = isinstance(row.extent, int) and row.extent < vector_bytes
-    if not is_short or row.kind is not LoopKind.VECTOR:
-        return False
-    stored = (s.buffer.type.bytes for s in row.body if isinstance(s, Store))
-    return is_straight(row.body) and min(stored, default=0) >= _WORD.bytes
+    is_row = is_short and row.kind is LoopKind.VECTOR and is_straight(row.body)
+    return is_row and _stores_words(row.body)
+
+
+def _stores_words(body: Body) -> bool:
+    stored = (s.buffer.type.bytes for s in body if isinstance(s, Store))
+    return min(stored, default=0) >= _WORD.bytes
 
 
 def _masks(body: Body) -> list[Load]:

@@ -9,6 +9,7 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.cost import FAR, GATHERED
+from ccodegen.loop.unroll_rows import MOST_ELEMENTS
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.cost import DEAR, work
 from ccodegen.ops.gather import Gather
@@ -21,10 +22,8 @@ MOVEMENT = SAME_VALUES | {"convert"}
 
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
 _VERY_MUCH = 16 * DEAR  # from which on it does not matter how much
-_SHORT_ROW = 32
+_FEW = 32  # elements of a row, which take less than a value that is made for them alone
 _ALONE = 6  # cheap ops one at a time, where few bytes are moved for them
-_UNROLLED = 4
-_WORD = 4  # bytes
 
 
 def is_moved(value: Instruction) -> bool:
@@ -100,8 +99,11 @@ def is_looked_up(value: Instruction) -> bool:
     go into no vector together."""
     if not isinstance(value.attributes, Gather):
         return False
-    is_narrow = value.array_shape.element_type.bytes < GATHERED
-    return is_narrow and value.attributes.slice_sizes[-1:] == (1,)
+    return _is_narrow(value.array_shape) and value.attributes.slice_sizes[-1:] == (1,)
+
+
+def _is_narrow(shape: ArrayShape) -> bool:
+    return shape.element_type.bytes < GATHERED
 
 
 def row_length(value: Instruction) -> int:
@@ -141,8 +143,8 @@ def makes_alone(gather: Instruction, made_of: Instruction) -> bool:
     made_with = work_to_make(made_of)
     if around:
         return inside > 1 or made_with >= DEAR
-    least = _ALONE if gather.array_shape.element_type.bytes < GATHERED else DEAR
-    return (is_looked_up(gather) or 1 < inside < _SHORT_ROW) and made_with >= least
+    least = _ALONE if _is_narrow(gather.array_shape) else DEAR
+    return (is_looked_up(gather) or 1 < inside < _FEW) and made_with >= least
 
 
 def is_read_in_part(value: Instruction, user: Instruction) -> bool:
@@ -184,8 +186,8 @@ def _makes_short_rows(rows: ArrayShape) -> bool:
     """Whether one value a row takes longer than the row: but for the shortest, of words, which are
     unrolled, and vectors are made of a loop around them that is long enough."""
     *_, count, length = (1, *rows.dimensions)
-    unrolled = length <= _UNROLLED and rows.element_type.bytes >= _WORD
-    return length < _SHORT_ROW and not (unrolled and count >= _SHORT_ROW)
+    unrolled = length <= MOST_ELEMENTS and count >= _FEW and not _is_narrow(rows)
+    return length < _FEW and not unrolled
 
 
 def is_per_row(value: Instruction, broadcast: Instruction) -> bool:
