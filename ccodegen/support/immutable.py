@@ -1,19 +1,22 @@
 """Objects that never change: data classes that become such when they are first used.
 
 A class of the standard library's takes a quarter of a millisecond to make, and of the hundreds that
-are imported to compile a program few are ever compared or hashed, and many not even made. So their
-fields are looked at when somebody asks for them, and each function is compiled when it is called.
+are imported to compile a program few are ever compared or hashed, and most are made once or twice.
+So their fields are looked at when somebody asks for them, each function is compiled when it is
+called, and one that makes objects when it has made a few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from functools import cache
 from reprlib import recursive_repr
 from threading import RLock
 from typing import Any, TypeVar, dataclass_transform
 
 _T = TypeVar("_T")
+_SELDOM = 8  # objects: to make them in a loop over fields takes no longer than to compile
 _ASKED_FOR = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
 _LOCK = RLock()  # a class becomes one once, its bases before it
 
@@ -60,6 +63,7 @@ class _Later:
     def __get__(self, instance: object, owner: type) -> Any:
         with _LOCK:
             if isinstance(vars(self._cls)["__match_args__"], _Later):
+                _declared(self._cls)  # while they do
                 dataclass(init=False, repr=False, eq=False)(self._cls)
                 names = tuple(f.name for f in fields(self._cls))
                 self._cls.__match_args__ = names  # type: ignore[misc]
@@ -76,14 +80,62 @@ def _compiled_later(cls: type, name: str, is_frozen: bool) -> Any:
         setattr(cls, name, _compiled(cls, name, is_frozen))
         return getattr(cls, name)(self, *arguments, **named)
 
-    return first
+    return first if name != "__init__" else _seldom(cls, first)
+
+
+def _seldom(cls: type, otherwise: Callable[..., None]) -> Callable[..., None]:
+    """An `__init__` for the first objects. `otherwise`: for all more, and where arguments do not
+    fit, or a default has to be made."""
+    made = 0
+
+    def init(self: Any, *arguments: Any, **named: Any) -> None:
+        nonlocal made
+        made += 1
+        values = _values(_declared(cls), arguments, named) if made <= _SELDOM else None
+        if values is None:
+            otherwise(self, *arguments, **named)
+            return
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()
+
+    return init
+
+
+def _values(
+    declared: Mapping[str, Field[Any]], arguments: Collection[Any], named: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Of the fields by name; None where that takes more than to look."""
+    given = dict(zip(declared, arguments, strict=False))
+    if len(arguments) > len(given) or not named.keys() <= declared.keys() - given.keys():
+        return None
+    given |= named
+    rest = {name: f.default for name, f in declared.items() if name not in given}
+    return None if MISSING in rest.values() else given | rest
+
+
+@cache
+def _declared(cls: type) -> dict[str, Field[Any]]:
+    """The fields, in order, as they stand before the standard library looks at them."""
+    found: dict[str, Field[Any]] = {}
+    with _LOCK:
+        for base in reversed(cls.__mro__[1:]):
+            if "__match_args__" in vars(base):
+                found |= _declared(base)
+        for name, annotation in vars(cls).get("__annotations__", {}).items():
+            value = getattr(cls, name, MISSING)
+            if "ClassVar" not in str(annotation):
+                plain: Any = field(default=value)
+                found[name] = value if isinstance(value, Field) else plain
+    return found
 
 
 def _compiled(cls: type, name: str, is_frozen: bool) -> Any:
     """A function of a class, as `dataclass` makes it, in a third of the time."""
     content: dict[str, Any] = {"_given": object(), "_assign": object.__setattr__}
-    for f in fields(cls):
-        content |= {f"_default_{f.name}": f.default, f"_new_{f.name}": f.default_factory}
+    for field_name, f in _declared(cls).items():
+        content |= {f"_default_{field_name}": f.default, f"_new_{field_name}": f.default_factory}
     exec(_SOURCES[name](cls, is_frozen), content)
     content[name].__qualname__ = f"{cls.__qualname__}.{name}"
     return content[name]
@@ -91,16 +143,16 @@ def _compiled(cls: type, name: str, is_frozen: bool) -> Any:
 
 def _init_source(cls: type, is_frozen: bool) -> str:
     parameters, lines = ["self"], []
-    for f in fields(cls):
-        value = f.name
+    for name, f in _declared(cls).items():
+        value = name
         if f.default is not MISSING:
-            parameters.append(f"{f.name}=_default_{f.name}")
+            parameters.append(f"{name}=_default_{name}")
         elif f.default_factory is not MISSING:
-            parameters.append(f"{f.name}=_given")
-            value = f"_new_{f.name}() if {f.name} is _given else {f.name}"
+            parameters.append(f"{name}=_given")
+            value = f"_new_{name}() if {name} is _given else {name}"
         else:
-            parameters.append(f.name)
-        is_set = f"_assign(self, {f.name!r}, {value})" if is_frozen else f"self.{f.name} = {value}"
+            parameters.append(name)
+        is_set = f"_assign(self, {name!r}, {value})" if is_frozen else f"self.{name} = {value}"
         lines.append(is_set)
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
@@ -121,7 +173,7 @@ def _hash_source(cls: type, is_frozen: bool) -> str:
 
 def _compared(cls: type, owner: str) -> str:
     """The values that count, as a tuple."""
-    return f"({''.join(f'{owner}.{f.name},' for f in fields(cls) if f.compare)})"
+    return f"({''.join(f'{owner}.{name},' for name, f in _declared(cls).items() if f.compare)})"
 
 
 def _function(head: str, *body: str) -> str:

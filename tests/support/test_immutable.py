@@ -74,6 +74,36 @@ def test_wrong_arguments_are_refused(name: str) -> None:
         named(1, name="")
 
 
+@pytest.mark.parametrize("name", VALUES)
+def test_the_first_objects_are_as_the_many_after_them(name: str) -> None:
+    def texts(decorate: Decorator) -> list[str]:
+        made = []
+        makers: tuple[Any, ...] = classes(decorate)
+        for n in range(20):
+            for c in makers:
+                made += [c(n), c(n, 3), c(n, note="a"), c(x=n, y=4), c(n, 3, "a", [n])]
+        return [f"{one} {one.parts} {one.note}" for one in made]
+
+    ours, theirs = VALUES[name]
+    assert texts(ours) == texts(theirs)
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("made", [0, 20])
+def test_arguments_that_do_not_fit_are_refused_at_any_time(name: str, made: int) -> None:
+    _, named = classes(VALUES[name][0])
+    for n in range(made):
+        named(n, 2, "a", [])
+    wrong: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((1,), {"x": 2}),
+        ((1, 2, "", [], "n", 6), {}),
+        ((), {"y": 2}),
+    ]
+    for arguments, others in wrong:
+        with pytest.raises(TypeError):
+            named(*arguments, **others)
+
+
 @pytest.mark.parametrize("decorate", [frozen, frozen_object])
 def test_nothing_is_assigned_to_what_is_frozen(decorate: Decorator) -> None:
     point, _ = classes(decorate)
