@@ -19,7 +19,7 @@ from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 from ccodegen.target import Machine, Target
 
-_SORTS = ("merging", "rank", "digits")
+_MERGING, _RANK, _DIGITS = "merging", "rank", "digits"
 _LEAST_SIDE_BY_SIDE = 16  # lines
 _MOST_SIDE_BY_SIDE = 16  # elements of a line: the work grows with the square
 _MOST_BITS = 64
@@ -97,26 +97,41 @@ def line_sorter(
     """The cheapest sort of lines of n elements with values of these types, to be asked for in the
     loop over the lines."""
     builder = scope.builder
-    fits = order.bits <= _MOST_BITS and n <= _MOST_ELEMENTS
-    memory_is_scarce = scope.target.memory.ram > 0
-    if order.key is None or not fits or memory_is_scarce:
+    if order.key is None or not _takes_keys(scope.target, n, order.bits):
         return MergeSorter(builder, n, [line_memory(scope, t, (2, n)) for t in types], order.less)
     lines = [line_memory(scope, t, (2, room(n))) for t in types]
     merge = MergeSorter(builder, n, lines, order.less)
-    machine = scope.target.machine
-    radix = best_radix(machine, n, types, order.bits)
-    costs = merge_cost(n), rank_cost(n, order.bits), radix_cost(machine, radix, n, types)
-    prices = dict(zip(_SORTS, costs, strict=True))
-    told = ", ".join(f"{cost / 1e3:.2g} µs by {name}" for name, cost in prices.items())
-    decided(f"sort of {n} elements", f"by {min(prices, key=prices.__getitem__)}", told)
-    if min(costs) == costs[0]:
+    prices = _prices(scope.target.machine, n, types, order.bits)
+    best = min(prices, key=prices.__getitem__)
+    told = ", ".join(f"{price / 1e3:.2g} µs by {name}" for name, price in prices.items())
+    decided(f"sort of {n} elements", f"by {best}", told)
+    if best == _MERGING:
         return merge
+    radix = best_radix(scope.target.machine, n, types, order.bits)
     sorter: LineSorter = RankSorter(builder, n, radix.word, order.key)
-    if min(costs) == costs[2]:
+    if best == _DIGITS:
         sorter = _radix_sorter(scope, KeyedLine(n, lines, order.key, radix))
     if order.unordered is None:
         return sorter
     return GuardedSorter(builder, n, order.unordered, sorter, merge)
+
+
+def sort_cost(target: Target, n: int, types: Sequence[ElementType], bits: int) -> float:
+    """Nanoseconds of the sort of a line of n elements by keys of so many bits."""
+    keyed = _takes_keys(target, n, bits)
+    return min(_prices(target.machine, n, types, bits).values()) if keyed else merge_cost(n)
+
+
+def _takes_keys(target: Target, n: int, bits: int) -> bool:
+    memory_is_scarce = target.memory.ram > 0
+    return bits <= _MOST_BITS and n <= _MOST_ELEMENTS and not memory_is_scarce
+
+
+def _prices(
+    machine: Machine, n: int, types: Sequence[ElementType], bits: int
+) -> dict[str, float]:
+    digits = radix_cost(machine, best_radix(machine, n, types, bits), n, types)
+    return {_MERGING: merge_cost(n), _RANK: rank_cost(n, bits), _DIGITS: digits}
 
 
 def _radix_sorter(scope: NestScope, line: KeyedLine) -> LineSorter:

@@ -9,6 +9,7 @@ ordered.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -24,7 +25,7 @@ from ccodegen.support.immutable import immutable
 _PRED, _S32 = ElementType.PRED, ElementType.S32
 _LEAST_BLOCK, _MOST_BLOCK = 16, 256
 _MOST_GROUPS = 256  # each is compared with all
-_LEAST_LINE = 4  # times the candidates: else sorting all is as quick
+_LOOKED = 0.4  # nanoseconds, at an element that is no candidate
 
 
 @immutable
@@ -59,13 +60,30 @@ class Search:
         return self.k + max(self.k, 2 * self.block)
 
     @property
-    def pays(self) -> bool:
-        return self.k > 0 and self.n >= _LEAST_LINE * self.room
+    def has_limit(self) -> bool:
+        """Whether there are groups enough for one to begin with."""
+        return 2 * self.k <= self.groups
+
+    def cost(self, sort_cost: Callable[[int], float]) -> float:
+        """Nanoseconds, where a sort of so many elements takes `sort_cost`; infinite where there
+        is nothing to search for, or among."""
+        if not 0 < self.k < self.n:
+            return math.inf
+        return self._sorts * sort_cost(self.room) + _LOOKED * self.n
+
+    @property
+    def _sorts(self) -> int:
+        """Of candidates, in a line in no order, where the i-th element is among the k least of the
+        first i with probability k / i."""
+        if self.has_limit:
+            return 1
+        candidates = self.k * math.log(self.n / self.k)
+        return 1 + math.ceil(candidates / (self.room - self.k))
 
 
 class PartialSorter:
-    """Emits the search of one line of n elements, where it `pays`. Keys are of `bits` bits in a u32
-    or u64."""
+    """Emits the search of one line of n elements, where its cost is finite. Keys are of `bits` bits
+    in a u32 or u64."""
 
     def __init__(self, scope: NestScope, search: Search, bits: int) -> None:
         self._builder: Builder = scope.builder
@@ -84,7 +102,7 @@ class PartialSorter:
         last, count = self._first_candidates(key)
         with self._blocks() as (block, start, length):
             b.store(self._leasts, (block,), self._least(length, lambda i: key(plus(start, i))))
-        if 2 * search.k <= search.groups:
+        if search.has_limit:
             self._limit(last)
         with self._blocks() as (block, start, length):
             with b.when(less(b.load(self._leasts, (block,)), b.load(last))):

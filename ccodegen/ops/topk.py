@@ -20,14 +20,19 @@ from ccodegen.loop.builder import Builder, apply
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays
-from ccodegen.ops.line_sort import Order, line_sorter
+from ccodegen.ops.line_sort import Order, line_sorter, sort_cost
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import sorting_permutation
 from ccodegen.ops.partial_sort import PartialSorter, Search
+from ccodegen.ops.repeated_search import RepeatedSearch, repeated_search_cost
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.ops.sort_key import ordered, ordered_bits
+from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import frozen
+from ccodegen.target import Target
+
+SORT, CANDIDATES, SEARCHES = "a sort", "candidates", "searches"
 
 
 @frozen
@@ -68,13 +73,41 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
 
 def topk_nest(scope: NestScope, k: int, largest: bool) -> None:
     """The lowering for one operand and two results, which custom calls of topk share."""
-    *outer, n = scope.operands[0].dimensions
-    chosen = _by_partial_sort if Search(n, k).pays else _by_sort
+    operand = scope.operands[0]
+    *outer, n = operand.dimensions
+    best = cheapest(scope.target, n, k, operand.type)
     with scope.builder.loops(outer, "line") as line:
-        chosen(scope, line, n, k, largest)
+        if best == SORT:
+            _by_sort(scope, line, n, k, largest)
+        elif best == CANDIDATES:
+            sorter = PartialSorter(scope, Search(n, k), ordered_bits(operand.type))
+            _by_places(scope, line, sorter, largest)
+        else:
+            _by_places(scope, line, RepeatedSearch(scope, n, k), largest)
 
 
-def _by_partial_sort(scope: NestScope, line: Index, n: int, k: int, largest: bool) -> None:
+def cheapest(target: Target, n: int, k: int, element_type: ElementType) -> str:
+    """How the first k of a line of n elements are found in the least time: SORT, CANDIDATES or
+    SEARCHES."""
+    types, bits = (element_type, ElementType.S32), ordered_bits(element_type)
+
+    def sort(length: int) -> float:
+        return sort_cost(target, length, types, bits)
+
+    prices = {
+        SORT: sort(n),
+        CANDIDATES: Search(n, k).cost(sort),
+        SEARCHES: repeated_search_cost(target.machine, n, k, bits),
+    }
+    told = ", ".join(f"{price / 1e3:.2g} µs by {name}" for name, price in prices.items())
+    best = min(prices, key=prices.__getitem__)
+    decided(f"first {k} of {n} elements", f"by {best}", told)
+    return best
+
+
+def _by_places(
+    scope: NestScope, line: Index, sorter: PartialSorter | RepeatedSearch, largest: bool
+) -> None:
     builder, operand = scope.builder, scope.operands[0]
     values, indices = scope.results
 
@@ -85,7 +118,7 @@ def _by_partial_sort(scope: NestScope, line: Index, n: int, k: int, largest: boo
         builder.store(values, (*line, i), builder.load(operand, (*line, place)))
         builder.store(indices, (*line, i), apply("convert", place, type=indices.type))
 
-    PartialSorter(scope, Search(n, k), ordered_bits(operand.type)).sort(key, write)
+    sorter.sort(key, write)
 
 
 def _by_sort(scope: NestScope, line: Index, n: int, k: int, largest: bool) -> None:

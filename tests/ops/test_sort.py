@@ -7,8 +7,8 @@ import pytest
 
 import ccodegen
 from ccodegen.hlo.evaluate import evaluate
-from ccodegen.ops.partial_sort import Search
-from ccodegen.support.element_type import HLO_TYPES
+from ccodegen.ops import topk
+from ccodegen.support.element_type import HLO_TYPES, ElementType
 from ccodegen.target import load
 from tests import three_ways
 from tests.ops.scope import check_lowering, module_of
@@ -91,9 +91,12 @@ def test_topk_smallest():
 @pytest.mark.parametrize("k", [1, 2, 60])
 @pytest.mark.parametrize("element_type", ["f32", "bf16", "f64", "s8", "u32", "s64"])
 @pytest.mark.parametrize("largest", ["true", "false"])
-def test_topk_of_long_lines(k, element_type, largest):
+@pytest.mark.parametrize("form", [topk.SORT, topk.CANDIDATES, topk.SEARCHES])
+def test_topk_of_long_lines(k, element_type, largest, form, monkeypatch):
     shape = (2, 1, 321)
-    assert Search(321, k).pays == (k < 60)
+    if form == topk.SEARCHES and element_type in ("f64", "s64"):
+        pytest.skip("keys and places fill more than 64 bits")
+    monkeypatch.setattr(topk, "cheapest", lambda *_: form)
     dtype = HLO_TYPES[element_type].dtype
     random = np.random.default_rng(k)
     x = random.integers(-9, 9, shape).astype(np.float32)
@@ -107,6 +110,18 @@ def test_topk_of_long_lines(k, element_type, largest):
     check_lowering(text, x.astype(dtype))
 
 
+def test_few_of_a_line_are_searched_for_one_after_the_other():
+    """While sorting, or candidates, take longer; never with keys of 64 bits or without vectors."""
+
+    def form(n, k, element_type=ElementType.F32, target="x86-64"):
+        return topk.cheapest(load(target), n, k, element_type)
+
+    assert form(8, 2) == form(128, 1) == form(128, 5) == form(1000, 1) == topk.SEARCHES
+    assert form(1000, 40) == form(50_000, 40) == topk.CANDIDATES
+    assert form(1000, 900) == form(100, 100) == form(128, 0) == topk.SORT
+    assert form(1000, 1, ElementType.F64) == form(1000, 1, target="cortex-m4") == topk.CANDIDATES
+
+
 def test_topk_of_long_lines_compiled():
     x = np.random.default_rng(3).standard_normal((3, 700)).astype(np.float32)
     x[1], x[2] = np.sort(x[1]), np.nan
@@ -118,8 +133,11 @@ def test_topk_of_long_lines_compiled():
 
 @pytest.mark.parametrize("n", [600, 5_000, 70_001])
 @pytest.mark.parametrize("k", [1, 7, 100])
-def test_topk_of_lines_in_any_order(n, k):
+@pytest.mark.parametrize("form", [topk.CANDIDATES, topk.SEARCHES])
+def test_topk_of_lines_in_any_order(n, k, form, monkeypatch, tmp_path):
     """Below the limit that a search begins with: few elements, half of them, or all."""
+    monkeypatch.setattr(topk, "cheapest", lambda *_: form)
+    monkeypatch.setenv("CCODEGEN_CACHE_DIR", str(tmp_path))  # of programs made otherwise
     random = np.random.default_rng(n)
     ends = np.array([0, 1, 2**32 - 2, 2**32 - 1], np.uint32)
     x = random.integers(0, 2**32, (8, n), np.uint32)
