@@ -34,18 +34,18 @@ from ccodegen.loop.turns import piece
 from ccodegen.loop.unroll_rows import has_short_rows
 from ccodegen.support.immutable import immutable
 
+_WORD = 4  # bytes
 _BLOCK = 32  # rows: whole vectors
-_MOST_ELEMENTS = 8  # of a row: compilers make half a vector of more
 _MOST_BUFFERS = 8
 
 
 def pack_rows(body: Body, fresh: Callable[[str], str], lanes: int) -> Body:
     """Statements of equal effect, once loops are marked. `fresh` gives names that the kernel does
-    not have yet, after a hint; `lanes`: elements of four bytes in a vector."""
+    not have yet, after a hint; `lanes`: words in a vector."""
 
     def packed(statement: Stmt) -> Stmt | Body:
         if isinstance(statement, For) and (found := _rows(statement, fresh)):
-            return found.packed(statement) if found.turns < lanes and found.pay() else statement
+            return found.packed(statement) if found.wastes(lanes) and found.pay() else statement
         return statement
 
     return rebuild(body, keep_expr, packed)
@@ -54,9 +54,9 @@ def pack_rows(body: Body, fresh: Callable[[str], str], lanes: int) -> Body:
 def _rows(loop: For, fresh: Callable[[str], str]) -> _Rows | None:
     match loop:
         case For(number, int() as extent, (For(place, int() as turns, row, kind),), outer):
-            short = turns <= _MOST_ELEMENTS and not has_short_rows(loop)
+            unrolled = has_short_rows(loop)
             independent = outer is LoopKind.PARALLEL and kind is not LoopKind.SERIAL
-            if short and is_straight(row) and independent and extent >= _BLOCK:
+            if not unrolled and is_straight(row) and independent and extent >= _BLOCK:
                 return _Rows(number, extent, place, turns, row, fresh)
     return None
 
@@ -86,6 +86,17 @@ class _Rows:
     @property
     def _accesses(self) -> list[Load | Store]:
         return [*self._loads, *self._stores]
+
+    def wastes(self, lanes: int) -> bool:
+        """Whether a row leaves many lanes empty in vectors of so many words. Compilers make vectors
+        of what is narrowest; but bytes that words become are stored after that
+        (widen_narrow_stores.py)."""
+        stored = [s.buffer.type for s in self._stores]
+        computed_with = [load.type for load in self._loads] + [t for t in stored if t.is_float]
+        if self.turns % lanes == 0 and all(t.bytes >= _WORD for t in computed_with):
+            return False
+        is_narrow = any(t.bytes < _WORD for t in computed_with + stored)
+        return self.turns < (2 * lanes if is_narrow else lanes)
 
     def _varies(self, *of: Expr) -> bool:
         return not {self.number, self.place}.isdisjoint(variables(*of))

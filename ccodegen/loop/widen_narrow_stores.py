@@ -30,16 +30,18 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.parts import applied, variables
+from ccodegen.loop.parts import applied, loads, variables
 from ccodegen.loop.ranges import of_type
 from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild
 from ccodegen.loop.rename import stem
 from ccodegen.loop.turns import most_turns, stored_after
+from ccodegen.loop.unroll_rows import MOST_ELEMENTS
 from ccodegen.support.element_type import ElementType
 
 _WORD = 4  # bytes
 _LEAST_TURNS = 4  # fewer are unrolled, and vectors are made of the loop around them
 _WORDS = (ElementType.S32, ElementType.U32)
+_HALVES = (ElementType.F16, ElementType.BF16)
 
 
 def widen_narrow_stores(body: Body, fresh: Callable[[str], str], vector_bytes: int) -> Body:
@@ -53,7 +55,8 @@ def widen_narrow_stores(body: Body, fresh: Callable[[str], str], vector_bytes: i
             loop = replace(statement, body=_named_in_words(statement.body, bool(passed), fresh))
             stores = _stored_words(loop.body)
             narrow = [*(s.buffer.type for s in stores), *passed]
-            if narrow and most and most * min(t.bytes for t in narrow) < vector_bytes:
+            long = most > MOST_ELEMENTS
+            if narrow and long and most * min(t.bytes for t in narrow) < vector_bytes:
                 return _widened(loop, most, stores, fresh) if stores else loop
         return statement
 
@@ -66,7 +69,15 @@ def _is_plain(loop: For) -> bool:
     named = {s.var for s in loop.body if isinstance(s, Let)}
     places = [i for s in loop.body if isinstance(s, Store) for i in s.indices]
     is_vector = loop.kind is LoopKind.VECTOR and is_straight(loop.body)
-    return is_vector and named.isdisjoint(variables(*places))
+    return is_vector and named.isdisjoint(variables(*places)) and not _reads_as_narrow(loop.body)
+
+
+def _reads_as_narrow(body: Body) -> bool:
+    """Whether halves become what is no narrower than what is read, so that nothing is gained."""
+    everything = tuple(expressions(body))
+    least = min((load.type.bytes for load in loads(*everything)), default=_WORD)
+    made = (e for e in applied(*everything) if e.operator == "convert" and _is_narrow(e.type))
+    return any(e.arguments[0].type in _HALVES and least <= e.type.bytes for e in made)
 
 
 def _passed(body: Body) -> list[ElementType]:
@@ -136,12 +147,13 @@ def _word(value: Expr) -> Expr | None:
 
 
 def _saturated(value: Expr) -> Expr | None:
-    """The word of what is narrowed from an f32; None for other values."""
+    """The word of what is narrowed from an f32 or a half; None for other values."""
     match value:
         case Apply("convert", (wide,), narrow) if _is_narrow(narrow):
-            if wide.type is ElementType.F32 and not isinstance(wide, Load):
+            if wide.type in (ElementType.F32, *_HALVES) and not isinstance(wide, Load):
                 reach = of_type(narrow)
                 value, *ends = _unlimited(wide, reach.low, reach.high)
+                value = _converted(value, ElementType.F32)
                 limits = (const(ElementType.F32, end) for end in ends)
                 return apply("saturate", value, *limits, type=ElementType.S32)
     return None

@@ -89,12 +89,13 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
         body = block_loops(body, fresh, machine.vector_bytes)
         body = body if body == flat else simplify_body(body)
     body = name_halves(mark_loops(body))
+    if machine.has_vectors:
+        body = pack_rows(body, fresh, machine.vector_elements(4))
     if machine.converts_f16 and any(b.type is ElementType.F16 for b in buffers):
         body = widen_halves(body, fresh)
     if machine.has_vectors:
-        body = widen_narrow_stores(body, fresh, machine.vector_bytes)
         body = widen_row_masks(body, fresh, machine.vector_bytes)
-        body = pack_rows(body, fresh, machine.vector_elements(4))
+        body = widen_narrow_stores(body, fresh, machine.vector_bytes)
         body = overlap_tails(body, fresh, machine.vector_bytes)
         body = name_conditions(mask_choices(body), fresh)
         body = name_arms(body, fresh, machine.has_masks)
