@@ -24,7 +24,8 @@ from ccodegen.target import Target
 
 _SHOWN_LINES = 20
 _LITTLE = ("-Og",)  # half the time of -O3
-# To compute ahead what one arm makes constant, gcc chooses between conditions.
+# To compute ahead what one arm makes constant, or narrows the range of, gcc chooses between
+# conditions.
 _MASKS_OF_GCC = ("-fno-tree-pre", "-fno-tree-vrp")
 # A third less than -O3: of what that adds, what finds vectors, where they pay, and what joins
 # products with sums.
