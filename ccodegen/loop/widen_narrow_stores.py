@@ -53,10 +53,9 @@ def widen_narrow_stores(body: Body, fresh: Callable[[str], str], vector_bytes: i
             most = most_turns(statement.extent)
             passed = _passed(statement.body) if most >= _LEAST_TURNS else []
             loop = replace(statement, body=_named_in_words(statement.body, bool(passed), fresh))
-            stores = _stored_words(loop.body)
+            stores = _stored_words(loop.body) if most > MOST_ELEMENTS else {}
             narrow = [*(s.buffer.type for s in stores), *passed]
-            long = most > MOST_ELEMENTS
-            if narrow and long and most * min(t.bytes for t in narrow) < vector_bytes:
+            if narrow and most * min(t.bytes for t in narrow) < vector_bytes:
                 return _widened(loop, most, stores, fresh) if stores else loop
         return statement
 
