@@ -34,6 +34,7 @@ from ccodegen.loop.parts import applied, loads, variables
 from ccodegen.loop.ranges import of_type
 from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild
 from ccodegen.loop.rename import stem
+from ccodegen.loop.spelling import HALVES
 from ccodegen.loop.turns import most_turns, stored_after
 from ccodegen.loop.unroll_rows import MOST_ELEMENTS
 from ccodegen.support.element_type import ElementType
@@ -41,7 +42,6 @@ from ccodegen.support.element_type import ElementType
 _WORD = 4  # bytes
 _LEAST_TURNS = 4  # fewer are unrolled, and vectors are made of the loop around them
 _WORDS = (ElementType.S32, ElementType.U32)
-_HALVES = (ElementType.F16, ElementType.BF16)
 
 
 def widen_narrow_stores(body: Body, fresh: Callable[[str], str], vector_bytes: int) -> Body:
@@ -76,7 +76,7 @@ def _reads_as_narrow(body: Body) -> bool:
     everything = tuple(expressions(body))
     least = min((load.type.bytes for load in loads(*everything)), default=_WORD)
     made = (e for e in applied(*everything) if e.operator == "convert" and _is_narrow(e.type))
-    return any(e.arguments[0].type in _HALVES and least <= e.type.bytes for e in made)
+    return any(e.arguments[0].type in HALVES and least <= e.type.bytes for e in made)
 
 
 def _passed(body: Body) -> list[ElementType]:
@@ -149,7 +149,7 @@ def _saturated(value: Expr) -> Expr | None:
     """The word of what is narrowed from an f32 or a half; None for other values."""
     match value:
         case Apply("convert", (wide,), narrow) if _is_narrow(narrow):
-            if wide.type in (ElementType.F32, *_HALVES) and not isinstance(wide, Load):
+            if wide.type in (ElementType.F32, *HALVES) and not isinstance(wide, Load):
                 reach = of_type(narrow)
                 value, *ends = _unlimited(wide, reach.low, reach.high)
                 value = _converted(value, ElementType.F32)

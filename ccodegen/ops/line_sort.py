@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ccodegen.loop.builder import Builder, apply, compare, const
 from ccodegen.ops.bucket_radix_sort import BucketRadixSorter
-from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write, line_memory
+from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write, key_word, line_memory
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_buckets import takes_buckets
@@ -33,7 +33,7 @@ _CACHE_LINES = 512  # that a first-level cache surely has room for beside other 
 _MERGED = 6.0  # a turn of a merge: mostly a branch that was not foreseen
 _RANKING = 15.0  # of a line
 _RANKED = 2.0  # an element moved to its rank
-_COMPARED = 0.07  # a key of 32 bits with another one
+COMPARED = 0.07  # a key of 32 bits with another one
 _PASS = 25.0  # over the digits of a line
 _COUNTER = 0.45  # of a digit: cleared, and made a place
 _COUNTED = 0.3  # an element's digit
@@ -101,19 +101,25 @@ def line_sorter(
         return MergeSorter(builder, n, [line_memory(scope, t, (2, n)) for t in types], order.less)
     lines = [line_memory(scope, t, (2, room(n))) for t in types]
     merge = MergeSorter(builder, n, lines, order.less)
-    prices = _prices(scope.target.machine, n, types, order.bits)
-    best = min(prices, key=prices.__getitem__)
-    told = ", ".join(f"{price / 1e3:.2g} µs by {name}" for name, price in prices.items())
-    decided(f"sort of {n} elements", f"by {best}", told)
+    machine = scope.target.machine
+    best = cheapest(f"sort of {n} elements", _prices(machine, n, types, order.bits))
     if best == _MERGING:
         return merge
-    radix = best_radix(scope.target.machine, n, types, order.bits)
-    sorter: LineSorter = RankSorter(builder, n, radix.word, order.key)
+    sorter: LineSorter = RankSorter(builder, n, key_word(order.bits), order.key)
     if best == _DIGITS:
+        radix = best_radix(machine, n, types, order.bits)
         sorter = _radix_sorter(scope, KeyedLine(n, lines, order.key, radix))
     if order.unordered is None:
         return sorter
     return GuardedSorter(builder, n, order.unordered, sorter, merge)
+
+
+def cheapest(what: str, prices: Mapping[str, float]) -> str:
+    """The way that takes the fewest nanoseconds; a decision that can be looked at."""
+    best = min(prices, key=prices.__getitem__)
+    told = ", ".join(f"{price / 1e3:.2g} µs by {way}" for way, price in prices.items())
+    decided(what, f"by {best}", told)
+    return best
 
 
 def sort_cost(target: Target, n: int, types: Sequence[ElementType], bits: int) -> float:
@@ -153,7 +159,7 @@ def merge_cost(n: int) -> float:
 
 def rank_cost(n: int, bits: int) -> float:
     words = 1 if bits <= 32 else 2
-    return _RANKING + (_RANKED + _COMPARED * words * n) * n
+    return _RANKING + (_RANKED + COMPARED * words * n) * n
 
 
 def radix_cost(machine: Machine, radix: Radix, n: int, types: Sequence[ElementType]) -> float:

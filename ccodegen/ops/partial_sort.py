@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import INDEX, Buffer, Const, Expr, LoopKind
 from ccodegen.ops.index import less, plus, times
-from ccodegen.ops.line_sort import Order, line_sorter
+from ccodegen.ops.line_sort import COMPARED, Order, line_sorter
 from ccodegen.ops.line_sorter import key_word, line_memory
 from ccodegen.ops.lowering import NestScope
 from ccodegen.support.element_type import ElementType
@@ -29,7 +29,6 @@ _MOST_GROUPS = 256  # each is compared with all
 # Nanoseconds, measured where vectors are 64 bytes.
 _LOOKED = 0.06  # at an element
 _PASSED = 5.0  # a block without candidates
-_COMPARED = 0.07  # the least of a group with that of another one
 
 
 @immutable
@@ -75,7 +74,7 @@ class Search:
             return math.inf
         look = _LOOKED * self.n + _PASSED * self.blocks
         if self.has_limit:
-            return look + _COMPARED * self.groups**2 + sort_cost(self.room)
+            return look + COMPARED * self.groups**2 + sort_cost(self.room)
         # In a line in no order, the i-th element is among the k least of the first i with
         # probability k / i.
         candidates = self.k * math.log(self.n / self.k)

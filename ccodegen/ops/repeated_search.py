@@ -23,14 +23,14 @@ _KEY_BITS = 32  # beside the place
 _FOUND = 5.0
 _MADE = 0.14  # a key
 _LOOKED = 4.8  # at a key, for each that is found, times bytes of a vector
-_COMPARED = 2  # times as long, where vectors have no minimum of 64 bits
+_NARROW = 2  # times as long, where vectors have no minimum of 64 bits
 
 
 def repeated_search_cost(machine: Machine, n: int, k: int, bits: int) -> float:
     """Nanoseconds; infinite where it cannot be done, or there is nothing to search for."""
     if k == 0 or not machine.has_vectors or bits > _KEY_BITS or n >= 1 << _KEY_BITS:
         return math.inf
-    looked = _LOOKED / machine.vector_bytes * (1 if machine.vector_bytes == 64 else _COMPARED)
+    looked = _LOOKED / machine.vector_bytes * (1 if machine.has_wide_vectors else _NARROW)
     return _MADE * n + k * (_FOUND + looked * n)
 
 

@@ -20,14 +20,13 @@ from ccodegen.loop.builder import Builder, apply
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays
-from ccodegen.ops.line_sort import Order, line_sorter, sort_cost
+from ccodegen.ops.line_sort import Order, cheapest, line_sorter, sort_cost
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import sorting_permutation
 from ccodegen.ops.partial_sort import PartialSorter, Search
 from ccodegen.ops.repeated_search import RepeatedSearch, repeated_search_cost
 from ccodegen.ops.shape_checks import arrays, require
 from ccodegen.ops.sort_key import ordered, ordered_bits
-from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import frozen
 from ccodegen.target import Target
@@ -75,7 +74,7 @@ def topk_nest(scope: NestScope, k: int, largest: bool) -> None:
     """The lowering for one operand and two results, which custom calls of topk share."""
     operand = scope.operands[0]
     *outer, n = operand.dimensions
-    best = cheapest(scope.target, n, k, operand.type)
+    best = cheapest_form(scope.target, n, k, operand.type)
     with scope.builder.loops(outer, "line") as line:
         if best == SORT:
             _by_sort(scope, line, n, k, largest)
@@ -86,7 +85,7 @@ def topk_nest(scope: NestScope, k: int, largest: bool) -> None:
             _by_places(scope, line, RepeatedSearch(scope, n, k), largest)
 
 
-def cheapest(target: Target, n: int, k: int, element_type: ElementType) -> str:
+def cheapest_form(target: Target, n: int, k: int, element_type: ElementType) -> str:
     """How the first k of a line of n elements are found in the least time: SORT, CANDIDATES or
     SEARCHES."""
     types, bits = (element_type, ElementType.S32), ordered_bits(element_type)
@@ -99,10 +98,7 @@ def cheapest(target: Target, n: int, k: int, element_type: ElementType) -> str:
         CANDIDATES: Search(n, k).cost(sort),
         SEARCHES: repeated_search_cost(target.machine, n, k, bits),
     }
-    told = ", ".join(f"{price / 1e3:.2g} µs by {name}" for name, price in prices.items())
-    best = min(prices, key=prices.__getitem__)
-    decided(f"first {k} of {n} elements", f"by {best}", told)
-    return best
+    return cheapest(f"first {k} of {n} elements", prices)
 
 
 def _by_places(

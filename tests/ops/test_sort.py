@@ -96,7 +96,7 @@ def test_topk_of_long_lines(k, element_type, largest, form, monkeypatch):
     shape = (2, 1, 321)
     if form == topk.SEARCHES and element_type in ("f64", "s64"):
         pytest.skip("keys and places fill more than 64 bits")
-    monkeypatch.setattr(topk, "cheapest", lambda *_: form)
+    monkeypatch.setattr(topk, "cheapest_form", lambda *_: form)
     dtype = HLO_TYPES[element_type].dtype
     random = np.random.default_rng(k)
     x = random.integers(-9, 9, shape).astype(np.float32)
@@ -114,7 +114,7 @@ def test_few_of_a_line_are_searched_for_one_after_the_other():
     """While sorting, or candidates, take longer; never with keys of 64 bits or without vectors."""
 
     def form(n, k, element_type=ElementType.F32, target="x86-64"):
-        return topk.cheapest(load(target), n, k, element_type)
+        return topk.cheapest_form(load(target), n, k, element_type)
 
     assert form(8, 2) == form(128, 1) == form(128, 5) == form(1000, 1) == topk.SEARCHES
     assert form(1000, 40) == form(50_000, 40) == topk.CANDIDATES
@@ -136,7 +136,7 @@ def test_topk_of_long_lines_compiled():
 @pytest.mark.parametrize("form", [topk.CANDIDATES, topk.SEARCHES])
 def test_topk_of_lines_in_any_order(n, k, form, monkeypatch, tmp_path):
     """Below the limit that a search begins with: few elements, half of them, or all."""
-    monkeypatch.setattr(topk, "cheapest", lambda *_: form)
+    monkeypatch.setattr(topk, "cheapest_form", lambda *_: form)
     monkeypatch.setenv("CCODEGEN_CACHE_DIR", str(tmp_path))  # of programs made otherwise
     random = np.random.default_rng(n)
     ends = np.array([0, 1, 2**32 - 2, 2**32 - 1], np.uint32)
