@@ -23,7 +23,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.library import Block, blocks_used
+from ccodegen.loop.library import Block, blocks_used, products
 from ccodegen.loop.parts import parts
 from ccodegen.support.immutable import immutable
 
@@ -120,12 +120,15 @@ def _most(expr: Expr, most: Mapping[Var, int]) -> int | None:
 
 
 def _call(call: CallC, most: Mapping[Var, int]) -> Cost:
-    """One operation for each element it may touch."""
+    """One operation for each product that a tile adds up, else for each element it may touch."""
     blocks = blocks_used(call)
     touched = {b: _elements(b, blocks.get(b), most) for b in call.buffers}
     read = sum(_traffic(b) * touched[b] for b in call.buffers)
     written = sum(_traffic(b) * touched[b] for b in (call.buffers[n] for n in call.writes))
-    counts = Cost(sum(touched[b] for b in call.buffers), 0, read, written)
+    factors = products(call)
+    known = (f if isinstance(f, int) else _most(f, most) or _UNKNOWN_TURNS for f in factors)
+    operations = math.prod(known) if factors else sum(touched[b] for b in call.buffers)
+    counts = Cost(operations, 0, read, written)
     return counts + _expressions(*call.scalars)
 
 

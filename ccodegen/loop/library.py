@@ -166,6 +166,24 @@ def blocks_used(call: CallC) -> dict[Buffer, Block]:
     return _tile_used(call, int(match[1]), int(match[2])) if match else {}
 
 
+_FACTORS = {
+    _TILE: (2, (4,)),
+    _APART: (2, (4,)),
+    _MATRIX: (2, (7, 8)),
+    _ROWS: (2, (4,)),
+    _WINDOW: (3, (5,)),
+}
+"""How many of the sizes in a tile's name, and which scalars, tell how many products it adds up."""
+
+
+def products(call: CallC) -> tuple[int | Expr, ...]:
+    """Factors of how many products a tile adds up; none for what is not a tile."""
+    for expression, (sizes, scalars) in _FACTORS.items():
+        if match := expression.fullmatch(call.function):
+            return *map(int, match.groups()[:sizes]), *(call.scalars[n] for n in scalars)
+    return ()
+
+
 def _span(first: Expr, count: int) -> Block:
     """So many elements side by side."""
     return first, ((count, 1),)

@@ -9,7 +9,7 @@ from ccodegen.loop.cost import Cost, cost
 from ccodegen.loop.cse import share_common
 from ccodegen.loop.dead import remove_dead
 from ccodegen.loop.hoist import hoist
-from ccodegen.loop.ir import INDEX, Buffer, Expr, Kernel, Space, Stmt, Var
+from ccodegen.loop.ir import INDEX, Buffer, CallC, Expr, Kernel, Space, Stmt, Var
 from ccodegen.loop.starts import name_starts
 from ccodegen.loop.text import to_text
 from ccodegen.ops.index import clamped
@@ -155,3 +155,13 @@ def test_cost_of_a_branch_is_the_greater_one() -> None:
     with b.otherwise():
         b.store(Y, (index(0), index(0)), b.load(X, (index(0), index(0))))
     assert cost(b.statements) == Cost(1, 0, 4, 4)
+
+
+def test_cost_of_tiles_is_that_of_their_products() -> None:
+    sums, depth = Buffer("sums", F32, (2, 8), Space.LOCAL), 4
+    steps = tuple(map(index, (0, 8, 1, 0, depth)))
+    tile = CallC("ccg_tile_f32_2x8", "ccg_tile_f32_2x8.h", (sums, X, Y), steps)
+    assert cost((tile,)).operations == 2 * 8 * depth
+    steps = tuple(map(index, (0, 8, 1, 0, 8, 2)))
+    window = CallC("ccg_window_f32_2x8_3s1", "ccg_window_f32_2x8_3s1.h", (sums, X, Y), steps)
+    assert cost((window,)).operations == 2 * 8 * 3 * 2
