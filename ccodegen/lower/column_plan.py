@@ -18,15 +18,21 @@ from ccodegen.loop.builder import apply, in_blocks, index
 from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.column_accumulators import Accumulators, accumulators_of
+from ccodegen.lower.elements import leaf_dimensions
 from ccodegen.lower.job import Work
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction, accumulator_count, has_any_order, reduce_levels
+from ccodegen.ops.cost import is_dear
+from ccodegen.ops.index import times
 
 _VECTORS_OF_ACCUMULATORS = 64
 _MOST_FAR_VECTORS = 256  # of columns; one accumulator takes half of a small cache
 _MOST_ORDERED_VECTORS = 128  # of far columns where only columns are shared by threads
 _VECTORS_OF_FAR_ACCUMULATORS = 1024
 _VECTORS_OF_A_PIECE = 4
+_FEW_VECTORS = 4
+_MANY_ROWS = 16
+_NEAR = 1 << 15  # bytes that the nearest cache keeps
 # In a fusion of more, the code of one row is long enough.
 _MOST_INSTRUCTIONS = 8
 
@@ -59,7 +65,30 @@ def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
         def compute(start: Expr, width: int) -> None:
             _Block(work, before, start, width, piece).compute(reductions)
 
-        in_blocks(work.builder, columns, block, "block", compute, LoopKind.PARALLEL)
+        if _may_overlap(work, first, vector):
+            with work.builder.loop(vectors, "block") as number:
+                start = apply("minimum", times(number, vector), index(columns - vector))
+                compute(work.builder.let(start, "start"), vector)
+        else:
+            in_blocks(work.builder, columns, block, "block", compute, LoopKind.PARALLEL)
+
+
+def _may_overlap(work: Work, first: Reduction, vector: int) -> bool:
+    """Whether columns that vectors leave over are better taken in one more, with columns again that
+    the one before has had: where they are a large part or take long, rows are near, and nothing is
+    stored that is read."""
+    *_, columns = first.dimensions
+    left = columns % vector
+    if columns < vector or left < 2 or left % (vector // 2) == 0:
+        return False
+    whole = (i for i in work.job.fused if leaf_dimensions(i) == (first.dimensions,))
+    rows = math.prod(first.reduced_dimensions)
+    is_large_part = columns < _FEW_VECTORS * vector and rows >= _MANY_ROWS
+    if not is_large_part and not any(map(is_dear, whole)):
+        return False
+    read = {b for buffers in work.job.inputs.values() for b in buffers}
+    is_apart = read.isdisjoint(o.buffer for o in work.job.outputs)
+    return is_apart and rows * columns * first.types[0].bytes <= _NEAR
 
 
 def _most_vectors(work: Work, reductions: tuple[Reduction, ...]) -> int:

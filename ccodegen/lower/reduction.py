@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import Builder, apply, compare, const, index, vector_kind
+from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import Expr, Index, LoopKind
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.elements import Elements, call
@@ -77,10 +77,16 @@ class Reduction:
 
 
 def reduce_in_lanes(
-    elements: Elements, reductions: Sequence[Reduction], at: Index, lanes: int, ways: int
+    elements: Elements,
+    reductions: Sequence[Reduction],
+    at: Index,
+    lanes: int,
+    ways: int,
+    kind: LoopKind,
 ) -> Values:
     """Reduces over the same unit-stride elements, with `lanes` accumulators side by side for each,
-    and for so many of the turns around the last reduced dimension by turns, `ways`.
+    which loops of that kind take, and for so many of the turns around the last reduced dimension by
+    turns, `ways`.
 
     Lane l takes elements l, l + lanes, … of the last reduced dimension; the lanes are joined as a
     tree, then with the init value: a fixed order, the same at each run. The last turn has as many
@@ -90,9 +96,6 @@ def reduce_in_lanes(
     builder, first = elements.builder, reductions[0]
     accumulators = [_accumulators(builder, r, ways * lanes) for r in reductions]
     *outer, extent = first.reduced_dimensions
-
-    # gcc makes vectors of sums that it has unrolled, and of nothing else.
-    kind = vector_kind(lanes) if any(map(is_extremum, reductions)) else LoopKind.VECTOR
 
     def accumulate(way: int, turns: Index, base: Expr, had: int = 0) -> None:
         with builder.loop(lanes, "l", kind) as lane:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ccodegen.loop.builder import vector_kind
+from ccodegen.loop.ir import LoopKind
 from ccodegen.lower.extremum import LEAST_LANES, find_extremum
 from ccodegen.lower.job import Work
 from ccodegen.lower.reduction import Reduction, accumulator_count, has_any_order, is_extremum
 
 _VECTORS_OF_LANES = 4
 _MOST_WAYS = 4
+_FEW_TURNS = 4
 
 
 def lane_count(work: Work, reduction: Reduction) -> int:
@@ -39,6 +42,14 @@ def lane_ways(work: Work, found: Sequence[Reduction], lanes: int) -> int:
     while 2 * ways <= min(most, _MOST_WAYS, _turns_around(found[0])):
         ways *= 2
     return ways
+
+
+def kind_of_lanes(work: Work, found: Sequence[Reduction], lanes: int) -> LoopKind:
+    """Of loops over lanes. Sums gcc keeps in registers where it unrolls the lanes; of short rows it
+    does so in any case, and makes a vector out of single elements where the last turn has fewer."""
+    vector = work.job.target.machine.vector_elements(found[0].types[0].bytes)
+    is_short = lanes <= 2 * vector and found[0].dimensions[-1] < _FEW_TURNS * lanes
+    return vector_kind(lanes) if is_short or any(map(is_extremum, found)) else LoopKind.VECTOR
 
 
 def _turns_around(reduction: Reduction) -> int:

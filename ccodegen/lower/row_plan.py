@@ -22,7 +22,7 @@ from ccodegen.lower.in_place import read_elsewhere
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.reduction import Reduction, reduce_in_lanes
-from ccodegen.lower.row_lanes import lane_count, lane_ways, lanes_together
+from ccodegen.lower.row_lanes import kind_of_lanes, lane_count, lane_ways, lanes_together
 from ccodegen.lower.row_steps import Pass, computed_twice, is_row_value, reductions, row_steps
 
 Place: TypeAlias = Callable[[Index], Load]  # of an element that is kept, by its index
@@ -164,5 +164,6 @@ def _reduced(work: Work, found: Pass, row: Index) -> Iterator[tuple[Reduction, V
     else:
         lanes = lanes_together(found, lanes)
         ways = lane_ways(work, found, lanes)
-        totals = reduce_in_lanes(work.elements, found, row, lanes, ways)
+        kind = kind_of_lanes(work, found, lanes)
+        totals = reduce_in_lanes(work.elements, found, row, lanes, ways, kind)
         yield from ((r, (total,)) for r, total in zip(found, totals, strict=True))

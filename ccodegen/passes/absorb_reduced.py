@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.opdef import is_elementwise
 from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.build import broadcast, derived, is_static, transpose
-from ccodegen.ops.creation import Iota
-from ccodegen.ops.movement import Broadcast, Transpose
-from ccodegen.ops.reduce import Reduce
+from ccodegen.ops.build import is_static
+from ccodegen.ops.movement import Transpose
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.dimension_order import Order, is_inside, reduce_before
 from ccodegen.passes.fusion_reads import turns_last
 
 _SMALL = 4  # times smaller than its operand: what may read a column as well
@@ -42,9 +39,7 @@ def _absorbed(computation: Computation) -> Computation:
         if not turns or not reduced.issuperset(turns):
             return new
         order = attributes_of(turns[0], Transpose).dimensions
-        inputs = [_in_order(o, order) for o in new.operands[:count]]
-        found = [i for i in inputs if i is not None]
-        return _reduced(new, found, order) if len(found) == count else new
+        return reduce_before(new, order, _source)
 
     return rewrite_with_old(computation, visit)
 
@@ -75,76 +70,15 @@ def _transposes(value: Instruction) -> list[Instruction]:
     found, pending = {value: None}, [value]
     while pending:
         part = pending.pop()
-        if _is_inside(part):
+        if is_inside(part):
             new = [o for o in part.operands if o not in found]
             found.update(dict.fromkeys(new))
             pending += new
     return [part for part in found if turns_last(part)]
 
 
-def _in_order(value: Instruction, order: tuple[int, ...]) -> Instruction | None:
-    """The value before the transpose to that order, if it is made of such, of what is spread, and
-    of indices."""
-    made: dict[Instruction, Instruction | None] = {}
-    pending = [value]
-    while pending:
-        part = pending[-1]
-        below = part.operands if _is_inside(part) else ()
-        waiting = [o for o in below if o not in made]
-        if waiting:
-            pending += waiting
-            continue
-        pending.pop()
-        operands = [o for o in map(made.get, below) if o is not None]
-        if len(operands) < len(below):
-            made[part] = None
-        elif below:
-            shape = part.array_shape.with_dimensions(_sizes_before(part, order))
-            made[part] = derived(part, part.op, shape, tuple(operands), part.attributes)
-        else:
-            made[part] = _source_in_order(part, order)
-    return made[value]
-
-
-def _is_inside(part: Instruction) -> bool:
-    is_array = part.array_shape.rank > 0
-    return is_array and is_elementwise(part) and not part.control_predecessors
-
-
-def _sizes_before(value: Instruction, order: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(value.array_shape.dimensions[order.index(d)] for d in range(len(order)))
-
-
-def _source_in_order(value: Instruction, order: tuple[int, ...]) -> Instruction | None:
-    if value.array_shape.rank == 0:
-        return value
-    before = _sizes_before(value, order)
+def _source(value: Instruction, order: Order) -> Instruction | None:
     match value.attributes:
         case Transpose(dimensions) if dimensions == order:
             return value.operands[0]
-        case Broadcast(dimensions) if len(dimensions) < 2:
-            turned = tuple(order[d] for d in dimensions)
-            return broadcast(value, value.operands[0], before, turned)
-        case Iota(dimension):
-            shape = value.array_shape.with_dimensions(before)
-            return derived(value, "iota", shape, (), Iota(order[dimension]))
     return None
-
-
-def _reduced(
-    reduce: Instruction, inputs: list[Instruction], order: tuple[int, ...]
-) -> Instruction:
-    """The reduce of inputs that are no longer in that order."""
-    attributes = attributes_of(reduce, Reduce)
-    dimensions = [order[d] for d in sorted(attributes.dimensions)]
-    rest = [order[d] for d in range(len(order)) if d not in attributes.dimensions]
-    is_array = isinstance(reduce.shape, ArrayShape)
-    if dimensions != sorted(dimensions) or (rest != sorted(rest) and not is_array):
-        return reduce
-    sizes = inputs[0].array_shape.dimensions
-    kept = tuple(sizes[d] for d in sorted(rest))
-    shape = reduce.array_shape.with_dimensions(kept) if is_array else reduce.shape
-    operands = (*inputs, *reduce.operands[len(inputs) :])
-    turned = replace(attributes, dimensions=tuple(dimensions))
-    result = derived(reduce, "reduce", shape, operands, turned)
-    return transpose(reduce, result, [sorted(rest).index(d) for d in rest])

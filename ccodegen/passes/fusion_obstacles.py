@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 from ccodegen.hlo import opdef
@@ -25,6 +26,7 @@ from ccodegen.passes.fusion_group import (
 from ccodegen.passes.fusion_readings import Readings
 from ccodegen.passes.fusion_reads import (
     MOVEMENT,
+    OFTEN,
     fits_before,
     interleaves,
     is_along_rows,
@@ -54,8 +56,10 @@ _DEEPEST = 64
 _MOST_INPUTS = 24
 _SMALL_CONCATENATE = 1024
 _MOST_CONCATENATED = 8
-_OFTEN = 16
+
 _SHORT_ROW = 32  # elements: such rows are turned into lanes, from wherever they lie
+_LONG_ROW = 512
+_MANY_ROWS = 64
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
 # double it with each. Twice as often what is only moved.
 _MOST_PLACES = 6
@@ -97,8 +101,10 @@ class Obstacles:
             fits = self._fits_as_hero(instruction, group)
             return "" if fits else "what reads it is no epilogue of a contraction"
         if instruction.op == "reduce":
-            fits = self._fits_as_reduce(instruction, group)
-            return "" if fits else "what reads it is not over the same rows"
+            if not self._fits_as_reduce(instruction, group):
+                return "what reads it is not over the same rows"
+            calls = self._vectors and _calls_for_each_row(instruction, group)
+            return "its readers would call functions for one row at a time" if calls else ""
         if instruction.op == "dynamic-update-slice":
             return "it is done in place"
         if instruction.op == "concatenate" and not self._fits_as_parts(instruction, group):
@@ -127,7 +133,7 @@ class Obstacles:
             is_long = row_length(instruction) > _SHORT_ROW
             if (reads_again and is_long) or self._is_read_often(instruction):
                 return "its elements do not lie side by side, and are read more than once"
-        if reads_again and turns_last(instruction):
+        if turns_last(instruction) and (reads_again or self._is_read_often(instruction)):
             return "its rows, which are read more than once, are columns of its operand"
         if asks_for_places(instruction, readings.cut(instruction, group)):
             return "a reshape that reads it cuts its rows"
@@ -169,7 +175,7 @@ class Obstacles:
                     continue
                 seen.add(user)
                 count = user.array_shape.size
-                if isinstance(user.attributes, Broadcast) and count >= _OFTEN * size:
+                if isinstance(user.attributes, Broadcast) and count >= OFTEN * size:
                     return True
                 pending += [user] if count == size else []
         return False
@@ -317,6 +323,19 @@ def _reads_rows_again(group: Group) -> bool:
     reduces = sum(member.op == "reduce" for member in group.members)
     stored = sum(result_dimensions(root) == group.rows.dimensions for root in group.roots)
     return reduces + stored > 1
+
+
+def _calls_for_each_row(reduce: Instruction, group: Group) -> bool:
+    """Whether the group makes nothing but values per row, with functions that vectors take many of,
+    and rows are not so long that one at a time does not matter."""
+    rows = rows_of(reduce)
+    if group.rows is not None or rows.keeps_last:
+        return False
+    if any(result_dimensions(root) != rows.row_dimensions for root in group.roots):
+        return False
+    count = math.prod(rows.row_dimensions)
+    is_short = _SHORT_ROW * count <= math.prod(rows.dimensions) < _LONG_ROW * count
+    return is_short and count >= _MANY_ROWS and any(map(function_size, group.members))
 
 
 def _is_large_concatenate(instruction: Instruction) -> bool:

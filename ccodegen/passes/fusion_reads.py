@@ -20,6 +20,9 @@ from ccodegen.passes.fusion_group import Rows, is_written_out, rows_of
 MOVEMENT = SAME_VALUES | {"convert"}
 """Ops whose elements cost no more than reading those of the operand."""
 
+OFTEN = 16
+"""Times that each element is read, from which on it is worth to put them in another order."""
+
 _FREE = frozenset({"broadcast", "iota", "reshape", "constant"})
 _VERY_MUCH = 16 * DEAR  # from which on it does not matter how much
 _FEW = 32  # elements of a row, which take less than a value that is made for them alone

@@ -43,6 +43,7 @@ from ccodegen.passes.split_reductions import split_reductions
 from ccodegen.passes.split_windows import split_windows
 from ccodegen.passes.thread_random_state import thread_random_state
 from ccodegen.passes.trim_loops import trim_loops
+from ccodegen.passes.turn_short_rows import turn_short_rows
 from ccodegen.passes.unfuse import unfuse
 from ccodegen.passes.unzip_narrow import unzip_narrow
 from ccodegen.passes.use_winograd import use_winograd
@@ -135,6 +136,7 @@ COMPILATION: Pipeline = (
     # Before what asks for types whose reduces may take any order.
     reduce_in_f32,
     flatten_rows,
+    turn_short_rows,
     unzip_narrow,
     # What is computed has been taken apart before.
     widen_narrow,

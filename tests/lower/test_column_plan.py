@@ -14,6 +14,7 @@ from tests.lower.reducers import ARGMAX
 from tests.three_ways import check
 
 HOST = load("host")
+VECTOR = HOST.machine.vector_elements(4)
 NAN, INF = np.nan, np.inf
 REDUCERS = """
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
@@ -56,6 +57,23 @@ def test_types(kind: str, is_far: bool) -> None:
     x = np.random.default_rng(0).integers(0, 2, (11, 150)).astype(np.float32)
     x[:, 7] = 0
     check(text, x, target=HOST)
+
+
+LEFT_OVER = """ENTRY e { x = f32[3,24,%(k)d] parameter(0)  b = f32[3,%(k)d] parameter(1)
+  z = f32[] constant(0.5)  t = f32[3,24,%(k)d] %(op)s(x)
+  r = f32[3,%(k)d] reduce(t, z), dimensions={1}, to_apply=add  ROOT s = f32[3,%(k)d] add(r, b) }"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("op", ["negate", "tanh"])
+@pytest.mark.parametrize("count", [VECTOR + 3, 2 * VECTOR - 1, 5 * VECTOR + VECTOR // 2 + 1])
+def test_columns_that_vectors_leave_over(count: int, op: str, strict: bool) -> None:
+    text = f"HloModule m {REDUCERS} " + LEFT_OVER % {"k": count, "op": op}
+    built = check(text, target=HOST, strict=strict)
+    is_overlapped = "let start" in to_text(built.program.kernels[0])
+    assert is_overlapped == (count < 2 * VECTOR or op == "tanh")
+    in_place = check(text, target=HOST, strict=strict, donate=[1])
+    assert "let start" not in to_text(in_place.program.kernels[0]), "what is added is read once"
 
 
 def test_reduces_that_need_nothing_of_each_other_share_a_pass(is_far: bool) -> None:

@@ -95,6 +95,21 @@ def test_the_end_of_a_row_has_whole_lanes(columns: int, t: str, operators: tuple
     assert len({loop.extent for loop in takers}) == 1
 
 
+@pytest.mark.parametrize("vector_bytes", [32, 64])
+@pytest.mark.parametrize(("columns", "are_lanes"), [(33, True), (63, True), (130, False)])
+def test_sums_of_short_rows_have_lanes_that_gcc_does_not_unroll(
+    columns: int, are_lanes: bool, vector_bytes: int
+) -> None:
+    """It would make a vector of single elements where the last turn has fewer."""
+    x = np.random.default_rng(3).standard_normal((4, columns)).astype(np.float32)
+    text = program("f32", f"4,{columns}", "4", "1", "add", "multiply")
+    target = with_vectors(load("host"), vector_bytes)
+    (kernel,) = check(text, x, target=target).program.kernels
+    loops = [s for s in statements(kernel.body) if isinstance(s, For) and s.kind in IN_VECTORS]
+    takers = [s for s in loops if any(x.buffer.name == "x" for x in loads(*expressions((s,))))]
+    assert {loop.kind is LoopKind.LANES for loop in takers} == {are_lanes}
+
+
 @pytest.mark.parametrize("operators", [("add",), ("maximum",), ("add", "multiply")])
 @pytest.mark.parametrize(("around", "columns"), [(1, 8), (3, 8), (6, 9), (9, 16), (7, 5), (8, 3)])
 def test_short_ends_of_rows_have_lanes_by_turns(

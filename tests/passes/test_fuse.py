@@ -445,6 +445,41 @@ def test_columns_that_are_read_as_rows_more_than_once_are_rows_first() -> None:
     assert kernels(fuse(again, DEFAULT)) == ["kInput"]
 
 
+def test_rows_that_are_read_often_are_no_columns() -> None:
+    text = (
+        "x = f32[64,32] parameter(0)  t = f32[32,64] transpose(x), dimensions={1,0}\n"
+        "b = f32[N,32,64] broadcast(t), dimensions={1,2}  ROOT n = f32[N,32,64] negate(b)"
+    )
+    assert kernels(fuse(module(text.replace("N", "64")), VECTORS)) == ["transpose", "kLoop"]
+    assert kernels(fuse(module(text.replace("N", "64")), DEFAULT)) == ["kLoop"]
+    assert kernels(fuse(module(text.replace("N", "2")), VECTORS)) == ["kLoop"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "row", "op", "count"),
+    [
+        (64, 100, "tanh", 2),
+        (63, 100, "tanh", 1),
+        (64, 100, "sqrt", 1),
+        (64, 31, "tanh", 1),  # rows in lanes
+        (64, 512, "tanh", 1),
+    ],
+)
+def test_functions_of_rows_are_called_for_several(rows: int, row: int, op: str, count: int) -> None:
+    text = (
+        f"{_ADD} ENTRY e {{ x = f32[{rows},{row}] parameter(0)  z = f32[] constant(0)\n"
+        f"  r = f32[{rows}] reduce(x, z), dimensions={{1}}, to_apply=add\n"
+    )
+    alone = module(f"{text}  ROOT f = f32[{rows}] {op}(r) }}")
+    assert len(kernels(fuse(alone, VECTORS))) == count
+    assert len(kernels(fuse(alone, DEFAULT))) == 1
+    spread = module(
+        f"{text}  f = f32[{rows}] {op}(r)  s = f32[{rows},{row}] broadcast(f), dimensions={{0}}\n"
+        f"  ROOT d = f32[{rows},{row}] subtract(x, s) }}"
+    )
+    assert len(kernels(fuse(spread, VECTORS))) == 1, "each row needs its own at once"
+
+
 def test_rolls_of_one_array_are_one_input() -> None:
     """A kernel takes any number of them, also where each of them is read by several others."""
     lines = ["x = f32[64,64] parameter(0)  s0 = f32[64,64] negate(x)  w0 = f32[64,64] abs(x)"]
