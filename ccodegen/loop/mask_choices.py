@@ -1,4 +1,5 @@
-"""Conditions in vector loops are made of "and" and "or", for which compilers have masks.
+"""Conditions in vector loops are made of "and" and "or", for which compilers have masks, and chosen
+by, not converted.
 
 They have none for a choice between conditions, and make one of a choice that is compared if one of
 its arms is a constant: they compare the arms first.
@@ -8,12 +9,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ccodegen.loop.builder import apply, const
 from ccodegen.loop.conditions import conjunction, disjunction, negation
-from ccodegen.loop.ir import Apply, Buffer, Const, Expr, For, Let, LoopKind, Stmt
+from ccodegen.loop.ir import Apply, Buffer, Const, Expr, For, Let, Load, LoopKind, Stmt
 from ccodegen.loop.parts import loads
 from ccodegen.loop.rebuild import Body, keep_expr, rebuild, written_buffers
 from ccodegen.loop.simplify import simplify
 from ccodegen.support.element_type import ElementType
+
+_WORD = 4  # bytes
 
 
 def mask_choices(body: Body) -> Body:
@@ -55,7 +59,7 @@ class _Masks:
             return replace(expr, arguments=tuple(map(_mask, expr.arguments)))
         if expr.operator.startswith("compare"):
             return self._compared(expr)
-        return expr
+        return _number(expr) if expr.operator == "convert" else expr
 
     def _compared(self, expr: Apply) -> Expr:
         """With the arms of a choice compared where they are chosen."""
@@ -69,6 +73,14 @@ class _Masks:
             for arm in arms
         )
         return simplify(_either(condition, chosen, refused), {})
+
+
+def _number(conversion: Apply) -> Expr:
+    (value,), to = conversion.arguments, conversion.type
+    is_mask = value.type is ElementType.PRED and not isinstance(value, Load)
+    if not is_mask or to.is_complex or to.bytes < _WORD:
+        return conversion
+    return apply("select", value, const(to, 1), const(to, 0))
 
 
 def _asks_for_constant(value: Expr) -> bool:

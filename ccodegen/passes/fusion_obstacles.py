@@ -40,8 +40,10 @@ from ccodegen.passes.fusion_reads import (
     is_scattered,
     is_window,
     joins_coordinates,
+    lies_apart,
     makes_alone,
     reads_nothing,
+    repeats_rows,
     row_length,
     spreads_rows,
     turns_last,
@@ -124,17 +126,20 @@ class Obstacles:
             return "its readers would compute it several times"
         if self._functions(instruction, group) > _MOST_FUNCTIONS:
             return "its readers' kernel calls many functions"
-        if is_looked_up(instruction):
+        is_read_often = self._is_read_often(instruction)
+        if is_looked_up(instruction) or (instruction.op == "gather" and is_read_often):
             return "its elements are looked up one by one"
         if instruction.op == "reduce-window" and readings.is_turned(instruction, group):
             return "its rows are columns of what reads it"
         reads_again = _reads_rows_again(group)
         if is_scattered(instruction):
             is_long = row_length(instruction) > _SHORT_ROW
-            if (reads_again and is_long) or self._is_read_often(instruction):
+            if (reads_again and is_long) or is_read_often:
                 return "its elements do not lie side by side, and are read more than once"
-        if turns_last(instruction) and (reads_again or self._is_read_often(instruction)):
+        if turns_last(instruction) and (reads_again or is_read_often):
             return "its rows, which are read more than once, are columns of its operand"
+        if lies_apart(instruction) and self._is_in_epilogue(instruction, group):
+            return "its elements, of which an epilogue makes vectors, do not lie side by side"
         if asks_for_places(instruction, readings.cut(instruction, group)):
             return "a reshape that reads it cuts its rows"
         return ""
@@ -166,7 +171,7 @@ class Obstacles:
         return min(count, sources.bit_count())
 
     def _is_read_often(self, value: Instruction) -> bool:
-        """Whether a broadcast repeats the elements many times."""
+        """Whether a broadcast repeats the rows many times."""
         size = value.array_shape.size
         pending, seen = [value], {value}
         while pending:
@@ -175,18 +180,26 @@ class Obstacles:
                     continue
                 seen.add(user)
                 count = user.array_shape.size
-                if isinstance(user.attributes, Broadcast) and count >= OFTEN * size:
+                if repeats_rows(user) and count >= OFTEN * size:
                     return True
                 pending += [user] if count == size else []
         return False
 
     def _fits_as_hero(self, hero: Instruction, group: Group) -> bool:
         """A contraction takes what is computed elementwise from its result as an epilogue, with
-        edges around it."""
+        edges around it, of what lies side by side."""
         plain = group.hero is None and group.rows is None
+        if self._vectors and any(map(lies_apart, group.members)):
+            return False
         asks = any(_is_large_concatenate(member) for member in group.members)
         fits = self._readings.is_straight(hero, group) or self._is_framed(hero, group)
         return plain and not asks and fits
+
+    def _is_in_epilogue(self, instruction: Instruction, group: Group) -> bool:
+        if group.hero is None or group.hero.op not in CONTRACTIONS:
+            return False
+        readers = self._readings.readers(instruction, group)
+        return any(u is not group.hero and u not in group.before for u in readers)
 
     def _is_framed(self, hero: Instruction, group: Group) -> bool:
         """Whether the group stores nothing but what is made elementwise of it, with edges."""

@@ -127,6 +127,26 @@ def turns_last(user: Instruction) -> bool:
     return user.attributes.dimensions[-1] != user.array_shape.rank - 1
 
 
+def lies_apart(value: Instruction) -> bool:
+    """Whether it moves elements so that neighbours are none in the operand."""
+    return turns_last(value) or is_scattered(value) or _repeats_elements(value)
+
+
+def _repeats_elements(value: Instruction) -> bool:
+    """Whether it is a reshape to rows of elements that are each there several times."""
+    source = value.operands[0] if value.op == "reshape" else value
+    if source is value or not isinstance(source.attributes, Broadcast) or repeats_rows(source):
+        return False
+    return row_length(value) > source.array_shape.dimensions[-1] > 1
+
+
+def repeats_rows(user: Instruction) -> bool:
+    """Whether it is a broadcast of whole rows, and not of an element along each."""
+    if not isinstance(user.attributes, Broadcast):
+        return False
+    return user.attributes.dimensions[-1:] == (user.array_shape.rank - 1,)
+
+
 def joins_coordinates(value: Instruction, user: Instruction) -> bool:
     """Whether a gather reads places whose coordinates are a concatenate's operands, one each."""
     if value.op != "concatenate" or user.op != "gather" or user.operands[1] is not value:

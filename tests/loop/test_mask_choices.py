@@ -13,7 +13,7 @@ from ccodegen.support.element_type import ElementType
 from tests.loop.kernels import kernels
 from tests.loop.test_simplify_body import assert_same_effect
 
-F32, PRED = ElementType.F32, ElementType.PRED
+F32, PRED, U8 = ElementType.F32, ElementType.PRED, ElementType.U8
 X, Z, Y = (Buffer(name, F32, (8,), Space.ARGUMENT) for name in "xzy")
 P = Buffer("p", PRED, (8,), Space.ARGUMENT)
 
@@ -45,6 +45,10 @@ def masked(value: str, kind: LoopKind = LoopKind.VECTOR) -> list[str]:
             b.store(P, (i,), compare("ne", name, name))
         elif value == "computed and compared":
             b.store(P, (i,), compare("lt", chosen(small, apply("negate", x), one), z))
+        elif value == "converted":
+            b.store(Y, (i,), apply("convert", small, type=F32))
+            b.store(Y, (i,), apply("convert", b.load(P, (i,)), type=F32))
+            b.store(P, (i,), apply("convert", apply("convert", small, type=U8), type=PRED))
     kernel = Kernel("k", (X, Z, Y, P), mask_choices(b.statements))
     verify_kernel(kernel)
     return [line.strip() for line in to_text(kernel).splitlines()[2:-2]]
@@ -74,6 +78,15 @@ def test_arms_are_compared_where_one_is_a_constant() -> None:
     assert masked("computed and compared") == [
         "p[i] = select(z[i] < 1.0:f32, negate(x[i]), 1.0:f32) < z[i]",
     ]
+
+
+def test_a_condition_chooses_its_number() -> None:
+    assert masked("converted") == [
+        "y[i] = select(z[i] < 1.0:f32, 1.0:f32, 0.0:f32)",
+        "y[i] = convert:f32(p[i])",
+        "p[i] = convert:pred(convert:u8(z[i] < 1.0:f32))",
+    ]
+    assert masked("converted", LoopKind.SERIAL)[0] == "y[i] = convert:f32(z[i] < 1.0:f32)"
 
 
 @settings(max_examples=100, deadline=None)

@@ -430,6 +430,47 @@ def test_a_column_that_is_read_often_lies_side_by_side() -> None:
     assert kernels(fuse(module(text.replace("N", "2")), VECTORS)) == ["kLoop"]
 
 
+def test_what_is_looked_up_and_read_often_lies_side_by_side() -> None:
+    text = (
+        "x = f32[64] parameter(0)  i = s32[32,1] parameter(1)\n"
+        "g = f32[32] gather(x, i), offset_dims={}, collapsed_slice_dims={0},\n"
+        "  start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n"
+    )
+    rows = f"{text} b = f32[N,32] broadcast(g), dimensions={{1}}  ROOT n = f32[N,32] negate(b)"
+    each = f"{text} b = f32[32,N] broadcast(g), dimensions={{0}}  ROOT n = f32[32,N] negate(b)"
+    assert kernels(fuse(module(rows.replace("N", "64")), VECTORS)) == ["gather", "kLoop"]
+    assert kernels(fuse(module(rows.replace("N", "64")), DEFAULT)) == ["kLoop"]
+    assert kernels(fuse(module(rows.replace("N", "2")), VECTORS)) == ["kLoop"]
+    assert kernels(fuse(module(each.replace("N", "64")), VECTORS)) == ["kLoop"]
+
+
+@pytest.mark.parametrize(
+    ("size", "made", "is_fused"),
+    [
+        ("32,64", "transpose(y), dimensions={1,0}", False),
+        ("64,64", "slice(y), slice={[0:64], [0:64:2]}", False),
+        ("64,32", "slice(y), slice={[0:64], [0:32]}", True),
+        ("64,32", "reverse(y), dimensions={0}", True),
+        ("64,16", "reshape(b)", False),
+    ],
+)
+@pytest.mark.parametrize("is_first", [False, True])
+def test_an_epilogue_reads_what_lies_side_by_side(
+    size: str, made: str, is_fused: bool, is_first: bool
+) -> None:
+    """In whatever order the two are looked at."""
+    dot = "d = f32[64,32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    other = f"o = f32[64,32] {made}\n"
+    program = module(
+        f"x = f32[64,24] parameter(0)  w = f32[24,32] parameter(1)  y = f32[{size}] parameter(2)\n"
+        + ("b = f32[64,16,2] broadcast(y), dimensions={0,1}\n" if "b" in made else "")
+        + (dot + other if is_first else other + dot)
+        + f"ROOT a = f32[64,32] add({'d, o' if is_first else 'o, d'})"
+    )
+    assert (len(kernels(fuse(program, VECTORS))) == 1) == is_fused
+    assert len(kernels(fuse(program, DEFAULT))) == 1
+
+
 def test_columns_that_are_read_as_rows_more_than_once_are_rows_first() -> None:
     text = (
         _ADD + "ENTRY e { x = f32[50,8] parameter(0)  z = f32[] constant(0)\n"
