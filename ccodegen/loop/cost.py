@@ -37,6 +37,9 @@ TRANSCENDENTAL = frozenset(
 )
 """Operators that take many instructions, or a long one."""
 
+FUNCTIONS = TRANSCENDENTAL - {"sqrt", "rsqrt"}
+"""Those that take longer one by one than for a vector."""
+
 FAR = 1 << 23  # bytes of an array that caches do not keep
 CACHE_LINE = 64  # bytes
 GATHERED = 4  # bytes of the least elements that processors gather into vectors

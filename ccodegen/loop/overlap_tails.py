@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.cost import TRANSCENDENTAL
+from ccodegen.loop.cost import FUNCTIONS
 from ccodegen.loop.ir import Alloc, For, If, Let, LoopKind, Note, Stmt, Store, Var
 from ccodegen.loop.parts import applied, loads
 from ccodegen.loop.rebuild import Body, expressions, written_buffers
@@ -24,7 +24,6 @@ _NARROW = 2  # bytes of an element: of wider ones few are left over
 _MOST_VECTORS = 16  # of a row, of which the end is worth code of its own
 _LEAST_REST = 8  # elements
 _LEAST_DEAR_REST = 2
-_DEAR = TRANSCENDENTAL - {"sqrt", "rsqrt"}  # which take longer one by one than for a vector
 
 
 def overlap_tails(body: Body, fresh: Callable[[str], str], vector_bytes: int) -> Body:
@@ -67,7 +66,7 @@ def _lanes(loop: For, vector_bytes: int) -> int:
         return 0
     narrowest = min((b.type.bytes for b in read | written if b.dimensions), default=vector_bytes)
     lanes = vector_bytes // narrowest
-    if any(a.operator in _DEAR for a in applied(*expressions(loop.body))):
+    if any(a.operator in FUNCTIONS for a in applied(*expressions(loop.body))):
         lanes = min(lanes, 1 << max(loop.extent, 1).bit_length() - 1)
         least_rest = _LEAST_DEAR_REST
     elif narrowest <= _NARROW:

@@ -6,7 +6,8 @@ into words.
         for i < 16: for j < 16: y[16 i + j] = w[j] != 0 ? x[16 i + j] : 0
 
 A compiler takes as many turns at a time as fill a vector with what is narrowest; where there are
-fewer, it may find no vectors for what is chosen between.
+fewer, it may find no vectors for what is chosen between, or short ones. So the masks of a short row
+of functions are read before, too, if no other row has the same.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import replace
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, compare, const, index
+from ccodegen.loop.cost import FUNCTIONS
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
     Alloc,
@@ -29,7 +31,7 @@ from ccodegen.loop.ir import (
     Stmt,
     Store,
 )
-from ccodegen.loop.parts import loads, parts, variables
+from ccodegen.loop.parts import applied, loads, parts, variables
 from ccodegen.loop.rebuild import (
     Body,
     expressions,
@@ -79,11 +81,30 @@ def widen_row_masks(body: Body, fresh: Callable[[str], str], vector_bytes: int) 
         return (*read, *rebuild((rows,), lambda expr: words.get(expr, expr)))
 
     def widened(statement: Stmt) -> Stmt | Body:
-        if isinstance(statement, For) and _row_masks(statement, vector_bytes):
+        if not isinstance(statement, For):
+            return statement
+        if _row_masks(statement, vector_bytes):
             return in_blocks(statement, _ROWS, before, fresh)
-        return statement
+        return _with_own_masks(statement, fresh) if _is_dear(statement, vector_bytes) else statement
 
     return rebuild(body, keep_expr, widened)
+
+
+def _is_dear(row: For, vector_bytes: int) -> bool:
+    """Whether a short row takes longer in vectors of few words than masks of its own to read."""
+    functions = (a.operator in FUNCTIONS for a in applied(*expressions(row.body)))
+    return _is_short(row, vector_bytes // 2) and any(functions)
+
+
+def _with_own_masks(row: For, fresh: Callable[[str], str]) -> Body:
+    """The row behind what reads the masks of none but it."""
+    own = [load for load in _masks(row.body) if {row.var} < set(variables(load))]
+    before: list[Stmt] = []
+    words: dict[Expr, Expr] = {}
+    for load in own:
+        words[load], read = _in_words(load, [row], most_turns(row.extent), fresh)
+        before += read
+    return (*before, *rebuild((row,), lambda expr: words.get(expr, expr)))
 
 
 def _row_masks(rows: For, vector_bytes: int) -> list[tuple[For, Load]]:

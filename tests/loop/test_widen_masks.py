@@ -88,3 +88,15 @@ def test_masks_that_differ_from_row_to_row_stay() -> None:
         start_index_map={0}, index_vector_dim=2, slice_sizes={1}
       n = f32[300,17] negate(x)  ROOT r = f32[300,17] select(g, x, n) }"""
     assert not words(text)
+
+
+@pytest.mark.parametrize(
+    ("columns", "op", "gains"),
+    [(17, "tanh", True), (31, "tanh", True), (32, "tanh", False), (17, "negate", False)],
+)
+def test_own_masks_of_short_rows_of_functions(columns: int, op: str, gains: bool) -> None:
+    shape = f"[5,{columns}]"
+    text = f"""ENTRY e {{ x = f32{shape} parameter(0)  m = pred{shape} parameter(1)
+      y = f32[5] parameter(2)  b = f32{shape} broadcast(y), dimensions={{0}}
+      f = f32{shape} {op}(x)  ROOT r = f32{shape} select(m, f, b) }}"""
+    assert words(text) is gains
