@@ -76,6 +76,7 @@ class _Masks:
 
 
 def _number(conversion: Apply) -> Expr:
+    """A condition as a choice of one or zero, as gcc may find no vectors for its conversion."""
     (value,), to = conversion.arguments, conversion.type
     is_mask = value.type is ElementType.PRED and not isinstance(value, Load)
     if not is_mask or to.is_complex or to.bytes < _WORD:

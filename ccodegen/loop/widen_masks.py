@@ -72,39 +72,28 @@ def widen_row_masks(body: Body, fresh: Callable[[str], str], vector_bytes: int) 
     a block of rows, so that threads may share the blocks."""
 
     def before(rows: For) -> Body:
-        """The loop over rows behind what reads their masks."""
-        read: list[Stmt] = []
-        words: dict[Expr, Expr] = {}
-        for row, load in _row_masks(rows, vector_bytes):
-            words[load], new = _in_words(load, [row], most_turns(row.extent), fresh)
-            read += new
-        return (*read, *rebuild((rows,), lambda expr: words.get(expr, expr)))
+        return _behind_masks(rows, _row_masks(rows, vector_bytes), fresh)
 
     def widened(statement: Stmt) -> Stmt | Body:
         if not isinstance(statement, For):
             return statement
         if _row_masks(statement, vector_bytes):
             return in_blocks(statement, _ROWS, before, fresh)
-        return _with_own_masks(statement, fresh) if _is_dear(statement, vector_bytes) else statement
+        return _behind_masks(statement, _own_masks(statement, vector_bytes), fresh)
 
     return rebuild(body, keep_expr, widened)
 
 
-def _is_dear(row: For, vector_bytes: int) -> bool:
-    """Whether a short row takes longer in vectors of few words than masks of its own to read."""
-    functions = (a.operator in FUNCTIONS for a in applied(*expressions(row.body)))
-    return _is_short(row, vector_bytes // 2) and any(functions)
-
-
-def _with_own_masks(row: For, fresh: Callable[[str], str]) -> Body:
-    """The row behind what reads the masks of none but it."""
-    own = [load for load in _masks(row.body) if {row.var} < set(variables(load))]
+def _behind_masks(
+    loop: For, masks: Sequence[tuple[For, Load]], fresh: Callable[[str], str]
+) -> Body:
+    """The loop behind what reads these masks into words, each for that loop or one in it."""
     before: list[Stmt] = []
     words: dict[Expr, Expr] = {}
-    for load in own:
+    for row, load in masks:
         words[load], read = _in_words(load, [row], most_turns(row.extent), fresh)
         before += read
-    return (*before, *rebuild((row,), lambda expr: words.get(expr, expr)))
+    return (*before, *rebuild((loop,), lambda expr: words.get(expr, expr)))
 
 
 def _row_masks(rows: For, vector_bytes: int) -> list[tuple[For, Load]]:
@@ -120,6 +109,15 @@ def _row_masks(rows: For, vector_bytes: int) -> list[tuple[For, Load]]:
         for load in _masks(row.body)
         if set(variables(load)) == {row.var} and load.buffer not in written
     ]
+
+
+def _own_masks(row: For, vector_bytes: int) -> list[tuple[For, Load]]:
+    """What a short row reads of masks that no other row has, if it calls functions, which take
+    longer in short vectors than the masks to read."""
+    calls = any(a.operator in FUNCTIONS for a in applied(*expressions(row.body)))
+    if not calls or not _is_short(row, vector_bytes // 2):
+        return []
+    return [(row, load) for load in _masks(row.body) if {row.var} < set(variables(load))]
 
 
 def _is_short(row: For, vector_bytes: int) -> bool:

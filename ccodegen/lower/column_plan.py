@@ -30,7 +30,7 @@ _MOST_FAR_VECTORS = 256  # of columns; one accumulator takes half of a small cac
 _MOST_ORDERED_VECTORS = 128  # of far columns where only columns are shared by threads
 _VECTORS_OF_FAR_ACCUMULATORS = 1024
 _VECTORS_OF_A_PIECE = 4
-_FEW_VECTORS = 4
+_FEW_VECTORS = 4  # of columns, of which one more that is not full is a large part
 _MANY_ROWS = 16
 _NEAR = 1 << 15  # bytes that the nearest cache keeps
 # In a fusion of more, the code of one row is long enough.

@@ -58,9 +58,8 @@ _DEEPEST = 64
 _MOST_INPUTS = 24
 _SMALL_CONCATENATE = 1024
 _MOST_CONCATENATED = 8
-
 _SHORT_ROW = 32  # elements: such rows are turned into lanes, from wherever they lie
-_LONG_ROW = 512
+_LONG_ROW = 512  # elements, from which on it does not matter what takes long once a row
 _MANY_ROWS = 64
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
 # double it with each. Twice as often what is only moved.
@@ -126,22 +125,26 @@ class Obstacles:
             return "its readers would compute it several times"
         if self._functions(instruction, group) > _MOST_FUNCTIONS:
             return "its readers' kernel calls many functions"
-        is_read_often = self._is_read_often(instruction)
-        if is_looked_up(instruction) or (instruction.op == "gather" and is_read_often):
+        if is_looked_up(instruction):
             return "its elements are looked up one by one"
         if instruction.op == "reduce-window" and readings.is_turned(instruction, group):
             return "its rows are columns of what reads it"
-        reads_again = _reads_rows_again(group)
-        if is_scattered(instruction):
-            is_long = row_length(instruction) > _SHORT_ROW
-            if (reads_again and is_long) or is_read_often:
-                return "its elements do not lie side by side, and are read more than once"
-        if turns_last(instruction) and (reads_again or is_read_often):
-            return "its rows, which are read more than once, are columns of its operand"
-        if lies_apart(instruction) and self._is_in_epilogue(instruction, group):
-            return "its elements, of which an epilogue makes vectors, do not lie side by side"
+        is_apart = instruction.op == "gather" or lies_apart(instruction)
+        if is_apart and (slow := self._of_apart(instruction, group)):
+            return slow
         if asks_for_places(instruction, readings.cut(instruction, group)):
             return "a reshape that reads it cuts its rows"
+        return ""
+
+    def _of_apart(self, instruction: Instruction, group: Group) -> str:
+        """The same, of elements that do not lie side by side in the operand."""
+        if self._is_read_often(instruction):
+            return "its elements do not lie side by side, and are read many times"
+        is_long = is_scattered(instruction) and row_length(instruction) > _SHORT_ROW
+        if (is_long or turns_last(instruction)) and _reads_rows_again(group):
+            return "its elements do not lie side by side, and are read more than once"
+        if instruction.op != "gather" and self._is_in_epilogue(instruction, group):
+            return "its elements, of which an epilogue makes vectors, do not lie side by side"
         return ""
 
     def _is_dear_to_compute_again(self, instruction: Instruction, group: Group) -> bool:

@@ -134,10 +134,11 @@ def lies_apart(value: Instruction) -> bool:
 
 def _repeats_elements(value: Instruction) -> bool:
     """Whether it is a reshape to rows of elements that are each there several times."""
-    source = value.operands[0] if value.op == "reshape" else value
-    if source is value or not isinstance(source.attributes, Broadcast) or repeats_rows(source):
+    if value.op != "reshape" or not isinstance(value.operands[0].attributes, Broadcast):
         return False
-    return row_length(value) > source.array_shape.dimensions[-1] > 1
+    (spread,) = value.operands
+    last = spread.array_shape.dimensions[-1]
+    return not repeats_rows(spread) and row_length(value) > last > 1
 
 
 def repeats_rows(user: Instruction) -> bool:
