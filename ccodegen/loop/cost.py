@@ -42,6 +42,7 @@ FUNCTIONS = TRANSCENDENTAL - {"sqrt", "rsqrt"}
 
 FAR = 1 << 23  # bytes of an array that caches do not keep
 CACHE_LINE = 64  # bytes
+WORD = 4  # bytes
 GATHERED = 4  # bytes of the least elements that processors gather into vectors
 
 _UNKNOWN_TURNS = 16

@@ -11,13 +11,12 @@ from dataclasses import replace
 
 from ccodegen.loop.builder import apply, const
 from ccodegen.loop.conditions import conjunction, disjunction, negation
+from ccodegen.loop.cost import WORD
 from ccodegen.loop.ir import Apply, Buffer, Const, Expr, For, Let, Load, LoopKind, Stmt
 from ccodegen.loop.parts import loads
 from ccodegen.loop.rebuild import Body, keep_expr, rebuild, written_buffers
 from ccodegen.loop.simplify import simplify
 from ccodegen.support.element_type import ElementType
-
-_WORD = 4  # bytes
 
 
 def mask_choices(body: Body) -> Body:
@@ -79,7 +78,7 @@ def _number(conversion: Apply) -> Expr:
     """A condition as a choice of one or zero, as gcc may find no vectors for its conversion."""
     (value,), to = conversion.arguments, conversion.type
     is_mask = value.type is ElementType.PRED and not isinstance(value, Load)
-    if not is_mask or to.is_complex or to.bytes < _WORD:
+    if not is_mask or to.is_complex or to.bytes < WORD:
         return conversion
     return apply("select", value, const(to, 1), const(to, 0))
 

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import index
-from ccodegen.loop.cost import cost
+from ccodegen.loop.cost import WORD, cost
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import Alloc, Buffer, Expr, For, Let, Load, LoopKind, Stmt, Store, Var
 from ccodegen.loop.parts import loads, variables
@@ -34,7 +34,6 @@ from ccodegen.loop.turns import piece
 from ccodegen.loop.unroll_rows import has_short_rows
 from ccodegen.support.immutable import immutable
 
-_WORD = 4  # bytes
 _BLOCK = 32  # rows: whole vectors
 _MOST_BUFFERS = 8
 
@@ -93,9 +92,9 @@ class _Rows:
         (widen_narrow_stores.py)."""
         stored = [s.buffer.type for s in self._stores]
         computed_with = [load.type for load in self._loads] + [t for t in stored if t.is_float]
-        if self.turns % lanes == 0 and all(t.bytes >= _WORD for t in computed_with):
+        if self.turns % lanes == 0 and all(t.bytes >= WORD for t in computed_with):
             return False
-        is_narrow = any(t.bytes < _WORD for t in computed_with + stored)
+        is_narrow = any(t.bytes < WORD for t in computed_with + stored)
         return self.turns < (2 * lanes if is_narrow else lanes)
 
     def _varies(self, *of: Expr) -> bool:

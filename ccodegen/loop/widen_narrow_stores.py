@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ccodegen.loop.builder import apply, const
+from ccodegen.loop.cost import WORD
 from ccodegen.loop.ir import (
     Alloc,
     Apply,
@@ -39,9 +40,8 @@ from ccodegen.loop.turns import most_turns, stored_after
 from ccodegen.loop.unroll_rows import MOST_ELEMENTS
 from ccodegen.support.element_type import ElementType
 
-_WORD = 4  # bytes
 _LEAST_TURNS = 4  # fewer are unrolled, and vectors are made of the loop around them
-_WORDS = (ElementType.S32, ElementType.U32)
+WORDS = (ElementType.S32, ElementType.U32)
 
 
 def widen_narrow_stores(body: Body, fresh: Callable[[str], str], vector_bytes: int) -> Body:
@@ -74,7 +74,7 @@ def _is_plain(loop: For) -> bool:
 def _reads_as_narrow(body: Body) -> bool:
     """Whether halves become what is no narrower than what is read, so that nothing is gained."""
     everything = tuple(expressions(body))
-    least = min((load.type.bytes for load in loads(*everything)), default=_WORD)
+    least = min((load.type.bytes for load in loads(*everything)), default=WORD)
     made = (e for e in applied(*everything) if e.operator == "convert" and _is_narrow(e.type))
     return any(e.arguments[0].type in HALVES and least <= e.type.bytes for e in made)
 
@@ -90,7 +90,7 @@ def _passed(body: Body) -> list[ElementType]:
 def _widens(expr: Apply) -> bool:
     """Whether a narrow integer becomes a word or a float."""
     is_number = expr.type.is_integer or expr.type.is_float
-    if expr.operator != "convert" or not is_number or expr.type.bytes < _WORD:
+    if expr.operator != "convert" or not is_number or expr.type.bytes < WORD:
         return False
     return _is_narrow(expr.arguments[0].type)
 
@@ -130,7 +130,7 @@ def _stored_words(body: Body) -> dict[Store, Expr]:
 
 
 def _is_narrow(element_type: ElementType) -> bool:
-    return element_type.is_integer and element_type.bytes < _WORD
+    return element_type.is_integer and element_type.bytes < WORD
 
 
 def _converted(word: Expr, element_type: ElementType) -> Expr:
@@ -140,7 +140,7 @@ def _converted(word: Expr, element_type: ElementType) -> Expr:
 def _word(value: Expr) -> Expr | None:
     """What is narrowed to integers of fewer bytes, in a word; None for other values."""
     match value:
-        case Apply("convert", (wide,), narrow) if _is_narrow(narrow) and wide.type in _WORDS:
+        case Apply("convert", (wide,), narrow) if _is_narrow(narrow) and wide.type in WORDS:
             return None if isinstance(wide, Load) else wide
     return _saturated(value)
 

@@ -86,8 +86,7 @@ def _may_overlap(work: Work, first: Reduction, vector: int) -> bool:
     is_large_part = columns < _FEW_VECTORS * vector and rows >= _MANY_ROWS
     if not is_large_part and not any(map(is_dear, whole)):
         return False
-    read = {b for buffers in work.job.inputs.values() for b in buffers}
-    is_apart = read.isdisjoint(o.buffer for o in work.job.outputs)
+    is_apart = {*work.job.read}.isdisjoint(o.buffer for o in work.job.outputs)
     return is_apart and rows * columns * first.types[0].bytes <= _NEAR
 
 

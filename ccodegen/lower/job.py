@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,12 @@ class Job:
         return tuple(i for i in order if i in reached and i not in self.inputs)
 
 
+    @property
+    def read(self) -> tuple[Buffer, ...]:
+        """The buffers of all that is read from memory."""
+        return tuple(chain.from_iterable(self.inputs.values()))
+
+
 class Work:
     """A job under way: the builder, the elements, the scratch memory and the tables asked for."""
 
@@ -81,7 +88,7 @@ class Work:
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """All that the kernel reads and writes, each once: inputs, outputs, scratch, tables."""
-        inputs = [b for buffers in self.job.inputs.values() for b in buffers]
+        inputs = self.job.read
         outputs = [o.buffer for o in self.job.outputs]
         tables = [table.buffer for table in self.tables]
         return tuple(dict.fromkeys([*inputs, *outputs, *self.scratch, *tables]))

@@ -96,8 +96,7 @@ def _housed(
     """The instruction whose rows can be kept where those of an output will lie: they are read
     nowhere but at the place that is then written. The output's memory is near by then, too."""
     outputs = [o for o in work.job.outputs if o.shape.dimensions == whole]
-    inputs = {b for buffers in work.job.inputs.values() for b in buffers}
-    if len(outputs) != 1 or outputs[0].buffer in inputs:
+    if len(outputs) != 1 or outputs[0].buffer in work.job.read:
         return {}
     after = [i for i in work.job.fused if i.op != "reduce"]  # those are done before
     moved = read_elsewhere(after, whole)

@@ -47,7 +47,7 @@ def short_rows_fit(work: Work, found: Sequence[Reduction]) -> bool:
     rows = math.prod(_split(work)[1])
     if rows < _LEAST_BLOCKS * _lanes(work, rows):
         return False
-    read = [b for buffers in work.job.inputs.values() for b in buffers]
+    read = work.job.read
     written = [o.buffer for o in work.job.outputs]
     types = [*(b.type for b in (*read, *written)), *_element_types(turned(work))]
     if any(t.is_complex for t in types) or any(b in read for b in written):

@@ -10,7 +10,7 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import is_static
 from ccodegen.ops.movement import Transpose
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.dimension_order import Order, is_inside, reduce_before
+from ccodegen.passes.dimension_order import Order, made_of, reduce_before
 from ccodegen.passes.fusion_reads import turns_last
 
 _SMALL = 4  # times smaller than its operand: what may read a column as well
@@ -34,8 +34,8 @@ def _absorbed(computation: Computation) -> Computation:
     def visit(old: Instruction, new: Instruction) -> Instruction:
         if new.op != "reduce" or new.control_predecessors or not is_static(new):
             return new
-        count = len(new.operands) // 2
-        turns = [t for o in old.operands[:count] for t in _transposes(o)]
+        _, sources = made_of(old.operands[: len(old.operands) // 2])
+        turns = list(filter(turns_last, sources))
         if not turns or not reduced.issuperset(turns):
             return new
         order = attributes_of(turns[0], Transpose).dimensions
@@ -63,18 +63,6 @@ def _only_reduced(computation: Computation) -> set[Instruction]:
 def _is_small(user: Instruction, value: Instruction) -> bool:
     is_array = isinstance(user.shape, ArrayShape)
     return is_array and user.array_shape.size * _SMALL <= value.array_shape.size
-
-
-def _transposes(value: Instruction) -> list[Instruction]:
-    """Those that turn rows to columns, of which the value is made element by element."""
-    found, pending = {value: None}, [value]
-    while pending:
-        part = pending.pop()
-        if is_inside(part):
-            new = [o for o in part.operands if o not in found]
-            found.update(dict.fromkeys(new))
-            pending += new
-    return [part for part in found if turns_last(part)]
 
 
 def _source(value: Instruction, order: Order) -> Instruction | None:

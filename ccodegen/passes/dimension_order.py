@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -17,7 +17,6 @@ from ccodegen.ops.reduce import Reduce
 
 Order: TypeAlias = tuple[int, ...]
 """Of a transpose: dimension i of the result is dimension `order[i]` of its operand."""
-
 
 Source: TypeAlias = Callable[[Instruction, Order], Instruction | None]
 """What has a value as its transpose to an order; None where it is not to be made."""
@@ -41,6 +40,23 @@ def is_inside(part: Instruction) -> bool:
     """Whether it is made element by element."""
     is_array = part.array_shape.rank > 0
     return is_array and is_elementwise(part) and not part.control_predecessors
+
+
+def made_of(
+    values: Sequence[Instruction],
+) -> tuple[dict[Instruction, None], dict[Instruction, None]]:
+    """What the values are made of element by element, themselves too, and what that is made of."""
+    inside: dict[Instruction, None] = {}
+    sources: dict[Instruction, None] = {}
+    pending = list(values)
+    while pending:
+        part = pending.pop()
+        if not is_inside(part):
+            sources[part] = None
+        elif part not in inside:
+            inside[part] = None
+            pending += part.operands
+    return inside, sources
 
 
 def sizes_before(value: Instruction, order: Order) -> tuple[int, ...]:

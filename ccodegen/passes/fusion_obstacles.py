@@ -192,11 +192,10 @@ class Obstacles:
         """A contraction takes what is computed elementwise from its result as an epilogue, with
         edges around it, of what lies side by side."""
         plain = group.hero is None and group.rows is None
-        if self._vectors and any(map(lies_apart, group.members)):
-            return False
         asks = any(_is_large_concatenate(member) for member in group.members)
+        apart = self._vectors and any(map(lies_apart, group.members))
         fits = self._readings.is_straight(hero, group) or self._is_framed(hero, group)
-        return plain and not asks and fits
+        return plain and not asks and not apart and fits
 
     def _is_in_epilogue(self, instruction: Instruction, group: Group) -> bool:
         if group.hero is None or group.hero.op not in CONTRACTIONS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
@@ -11,7 +12,7 @@ from ccodegen.ops.creation import Iota
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.dimension_order import Order, is_inside, reduce_before, sizes_before
+from ccodegen.passes.dimension_order import Order, made_of, reduce_before, sizes_before
 from ccodegen.passes.fusion_reads import OFTEN
 from ccodegen.target.model import Machine
 
@@ -53,7 +54,7 @@ def _turned(
     row = math.prod(shape.dimensions[columns + 1 :])
     if not _LEAST <= row < _LONG or shape.dimensions[columns] < vector:
         return new
-    inside, sources = _made_of(old)
+    inside, sources = made_of(old.operands[: len(old.operands) // 2])
     is_only_reduced = all(
         user in inside or (user.op == "reduce" and user.attributes == old.attributes)
         for part in inside
@@ -65,22 +66,7 @@ def _turned(
     return reduce_before(new, order, _source)
 
 
-def _made_of(reduce: Instruction) -> tuple[set[Instruction], set[Instruction]]:
-    """What its inputs are made of element by element, and what that is made of."""
-    inside: set[Instruction] = set()
-    sources: set[Instruction] = set()
-    pending = list(reduce.operands[: len(reduce.operands) // 2])
-    while pending:
-        part = pending.pop()
-        if not is_inside(part):
-            sources.add(part)
-        elif part not in inside:
-            inside.add(part)
-            pending += part.operands
-    return inside, sources
-
-
-def _are_small(sources: set[Instruction], columns: int, size: int) -> bool:
+def _are_small(sources: Iterable[Instruction], columns: int, size: int) -> bool:
     """Whether they are spread over so many elements often, and some are read far apart along the
     columns."""
     is_far = False
