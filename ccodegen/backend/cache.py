@@ -51,8 +51,9 @@ def _facts(folder: str) -> Iterator[tuple[str, int, int]]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
-                yield from _facts(entry.path)
-            elif not entry.name.endswith(".pyc"):
+                if entry.name != "__pycache__":
+                    yield from _facts(entry.path)
+            else:
                 facts = entry.stat()
                 yield entry.path, facts.st_size, facts.st_mtime_ns
 
