@@ -173,14 +173,18 @@ class _Runner:
         self.context = context
         self.stopped = False
         self.count = 0
+        self._unchanged: dict[Pass, Module] = {}  # what each left as it was when it last ran
 
     def __call__(self, module: Module, transform: Pass) -> Module:
         name = transform.__name__
-        changed = transform(module, self.context)
+        known = self._unchanged.get(transform) is module
+        changed = module if known else transform(module, self.context)
         self.count += 1
         if changed is not module:
             self._verify(changed, name)
             self.dump(changed, name)
+        else:
+            self._unchanged[transform] = module
         self.stopped = name == self.context.stop_after
         return changed
 

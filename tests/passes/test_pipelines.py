@@ -30,6 +30,17 @@ def test_a_group_repeats_until_nothing_changes() -> None:
     assert done.entry.root.op == "parameter"
 
 
+def test_a_pass_is_not_run_again_over_what_it_left_as_it_was() -> None:
+    seen: list[Module] = []
+
+    def look(program: Module, context: PassContext) -> Module:
+        seen.append(program)
+        return program
+
+    run(module(TEXT), (look, look, Repeat((simplify_algebra, look)), look), STRICT)
+    assert len(seen) == len({id(program) for program in seen}) == 2
+
+
 def test_dumps_are_numbered_and_parse_back(tmp_path: Path) -> None:
     done = run(module(TEXT), SIMPLIFICATION, replace(STRICT, dump_dir=tmp_path / "dumps"))
     dumps = sorted((tmp_path / "dumps").iterdir())
