@@ -4,8 +4,8 @@
                                        for i < 64: y[i + 190] = x[i + 190] + 1
 
 Compilers make half a vector of what is left over, and go on one by one: with 64 elements in a
-vector, or with functions like exp, that takes most of the time of such a row. A row of less than
-a vector is one of half vectors.
+vector, or with functions like exp, or as many operations, that takes most of the time of such a
+row. A row of less than a vector is one of half vectors.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _NARROW = 2  # bytes of an element: of wider ones few are left over
 _MOST_VECTORS = 16  # of a row, of which the end is worth code of its own
 _LEAST_REST = 8  # elements
 _LEAST_DEAR_REST = 2
+_MANY = 32  # operations on an element, which take as long as a function
 
 
 def overlap_tails(body: Body, fresh: Callable[[str], str], vector_bytes: int) -> Body:
@@ -66,7 +67,8 @@ def _lanes(loop: For, vector_bytes: int) -> int:
         return 0
     narrowest = min((b.type.bytes for b in read | written if b.dimensions), default=vector_bytes)
     lanes = vector_bytes // narrowest
-    if any(a.operator in FUNCTIONS for a in applied(*expressions(loop.body))):
+    operations = applied(*expressions(loop.body))
+    if len(operations) >= _MANY or any(a.operator in FUNCTIONS for a in operations):
         lanes = min(lanes, 1 << max(loop.extent, 1).bit_length() - 1)
         least_rest = _LEAST_DEAR_REST
     elif narrowest <= _NARROW:

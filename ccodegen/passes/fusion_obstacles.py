@@ -9,7 +9,8 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.cost import FAR
-from ccodegen.ops.cost import DEAR, function_size
+from ccodegen.ops.contraction import contraction
+from ccodegen.ops.cost import DEAR, function_size, work
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.pad import is_frame
 from ccodegen.passes.fusion_cuts import asks_for_places
@@ -61,6 +62,7 @@ _MOST_CONCATENATED = 8
 _SHORT_ROW = 32  # elements: such rows are turned into lanes, from wherever they lie
 _LONG_ROW = 512  # elements, from which on it does not matter what takes long once a row
 _MANY_ROWS = 64
+_FEW_SUMS = 16
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
 # double it with each. Twice as often what is only moved.
 _MOST_PLACES = 6
@@ -70,6 +72,7 @@ _MOST_AGAIN = 1.25 * DEAR
 _MOST_AGAIN_FAR = 5 * DEAR
 # All become part of one loop, or there are no vectors; compilers take the square of its length.
 _MOST_FUNCTIONS = 32
+_AS_FUNCTIONS = 3 * DEAR
 
 
 class Obstacles:
@@ -99,8 +102,10 @@ class Obstacles:
         if self._count_inputs({*group.inputs(), *own}) > _MOST_INPUTS:
             return "the reader's kernel would have too many inputs"
         if instruction.op in CONTRACTIONS:
-            fits = self._fits_as_hero(instruction, group)
-            return "" if fits else "what reads it is no epilogue of a contraction"
+            if not self._fits_as_hero(instruction, group):
+                return "what reads it is no epilogue of a contraction"
+            calls = self._vectors and _calls_for_few_sums(instruction, group)
+            return "its readers would call functions for few sums at a time" if calls else ""
         if instruction.op == "reduce":
             if not self._fits_as_reduce(instruction, group):
                 return "what reads it is not over the same rows"
@@ -350,7 +355,24 @@ def _calls_for_each_row(reduce: Instruction, group: Group) -> bool:
         return False
     count = math.prod(rows.row_dimensions)
     is_short = _SHORT_ROW * count <= math.prod(rows.dimensions) < _LONG_ROW * count
-    return is_short and count >= _MANY_ROWS and any(map(function_size, group.members))
+    return is_short and count >= _MANY_ROWS and _computes_much(group)
+
+
+def _calls_for_few_sums(hero: Instruction, group: Group) -> bool:
+    """The same of a contraction, in whose kernel so few sums lie side by side that they fill no
+    vector."""
+    if hero.array_shape.size < _MANY_ROWS:
+        return False
+    shape = contraction(hero)
+    is_column = hero.op == "dot" and bool(shape.rows) and not shape.columns
+    is_narrow = is_column or hero.array_shape.dimensions[-1] < _FEW_SUMS
+    return is_narrow and math.prod(shape.depth) < _LONG_ROW and _computes_much(group)
+
+
+def _computes_much(group: Group) -> bool:
+    """Whether it calls functions, or takes as long as if it did."""
+    members = group.members
+    return any(map(function_size, members)) or sum(map(work, members)) >= _AS_FUNCTIONS
 
 
 def _is_large_concatenate(instruction: Instruction) -> bool:

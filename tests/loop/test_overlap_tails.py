@@ -76,6 +76,20 @@ def test_functions_take_long_one_by_one(op: str, width: int, found: list[int]) -
     assert rows(text) == (found if op == "exponential" else [width])
 
 
+@pytest.mark.parametrize(("terms", "found"), [(14, [10]), (15, [8, 8])])
+def test_many_operations_take_as_long_as_a_function(terms: int, found: list[int]) -> None:
+    sums = "".join(
+        f"m{n} = f32[5,10] multiply(s{n}, a)  s{n + 1} = f32[5,10] add(m{n}, a)\n"
+        for n in range(terms)
+    )
+    text = f"""ENTRY e {{
+      x = f32[5,13] parameter(0)
+      a = f32[5,10] slice(x), slice={{[0:5], [3:13]}}
+      s0 = f32[5,10] abs(a)
+      {sums}  ROOT r = f32[5,10] add(s{terms}, a) }}"""
+    assert rows(text) == found
+
+
 def test_what_is_read_and_written_is_done_once() -> None:
     text = f"""HloModule m, input_output_alias={{ {{}}: (0, {{}}, must-alias) }}
 {sliced(63).replace("ROOT r", "s").removesuffix("}")}

@@ -521,6 +521,35 @@ def test_functions_of_rows_are_called_for_several(rows: int, row: int, op: str, 
     assert len(kernels(fuse(spread, VECTORS))) == 1, "each row needs its own at once"
 
 
+@pytest.mark.parametrize(
+    ("dimensions", "contracting", "kernels_made"),
+    [
+        (("64,20", "20", "64"), 1, 2),
+        (("20,64", "20", "64"), 0, 2),
+        (("63,20", "20", "63"), 1, 1),
+        (("64,512", "512", "64"), 1, 1),
+        (("64,20", "20,15", "64,15"), 1, 2),
+        (("64,20", "20,16", "64,16"), 1, 1),
+        (("20", "20,64", "64"), 0, 1),
+        (("20", "20", ""), 0, 1),
+    ],
+)
+def test_functions_of_few_sums_are_called_for_several(
+    dimensions: tuple[str, str, str], contracting: int, kernels_made: int
+) -> None:
+    """`dimensions`: of both operands of a product, and of the result."""
+    lhs, rhs, result = (f"f32[{sizes}]" for sizes in dimensions)
+    text = (
+        f"x = {lhs} parameter(0)  y = {rhs} parameter(1)\n"
+        f"p = {result} dot(x, y), lhs_contracting_dims={{{contracting}}},"
+        "  rhs_contracting_dims={0}\n"
+    )
+    for op in ("tanh", "sqrt"):
+        program = module(f"{text}ROOT f = {result} {op}(p)")
+        assert len(kernels(fuse(program, VECTORS))) == (kernels_made if op == "tanh" else 1)
+        assert len(kernels(fuse(program, DEFAULT))) == 1
+
+
 def test_rolls_of_one_array_are_one_input() -> None:
     """A kernel takes any number of them, also where each of them is read by several others."""
     lines = ["x = f32[64,64] parameter(0)  s0 = f32[64,64] negate(x)  w0 = f32[64,64] abs(x)"]
