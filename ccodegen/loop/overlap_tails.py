@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.cost import FUNCTIONS
+from ccodegen.loop.cost import FUNCTIONS, cost
 from ccodegen.loop.ir import Alloc, For, If, Let, LoopKind, Note, Stmt, Store, Var
 from ccodegen.loop.parts import applied, loads
 from ccodegen.loop.rebuild import Body, expressions, written_buffers
@@ -67,8 +67,8 @@ def _lanes(loop: For, vector_bytes: int) -> int:
         return 0
     narrowest = min((b.type.bytes for b in read | written if b.dimensions), default=vector_bytes)
     lanes = vector_bytes // narrowest
-    operations = applied(*expressions(loop.body))
-    if len(operations) >= _MANY or any(a.operator in FUNCTIONS for a in operations):
+    calls = any(a.operator in FUNCTIONS for a in applied(*expressions(loop.body)))
+    if calls or cost(loop.body).operations >= _MANY:
         lanes = min(lanes, 1 << max(loop.extent, 1).bit_length() - 1)
         least_rest = _LEAST_DEAR_REST
     elif narrowest <= _NARROW:
