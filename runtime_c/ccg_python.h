@@ -12,8 +12,6 @@
 
 #include "ccg_base.h"
 
-#define CCG_PYTHON_SLOTS 64 /* the most pointers of a program */
-
 /* PyObject. */
 typedef struct ccg_object {
     ptrdiff_t references;
@@ -69,8 +67,11 @@ typedef struct ccg_python {
     ptrdiff_t count;
     ptrdiff_t arguments;
     ptrdiff_t results;
-    ptrdiff_t several; /* whether results are a tuple */
-    ptrdiff_t busy;    /* a thread is about to run the program, or runs it, with this arena */
+    ptrdiff_t several;   /* whether results are a tuple */
+    ccg_object **arrays; /* of a call: that of each slot */
+    ccg_object **fresh;  /* those of them that it has made */
+    ptrdiff_t *order;    /* the slots, in the order that their arrays had in memory in the last call */
+    ptrdiff_t busy;      /* a thread is about to run the program, or runs it, with this memory */
 } ccg_python;
 
 CCG_INLINE int ccg_python_fits(
@@ -92,24 +93,55 @@ CCG_INLINE int ccg_python_fits(
     return 1;
 }
 
-/* Whether no memory that the program writes is in another array. Null pointers are new arrays. */
-CCG_INLINE int ccg_python_are_apart(const ccg_python *python, ccg_object *const *arrays)
+/* Where the array of a slot begins; 0 where it is to be made. */
+CCG_INLINE uintptr_t ccg_python_place(const ccg_python *python, ptrdiff_t n)
 {
+    return python->arrays[n] == NULL ? 0 : (uintptr_t)((const ccg_array *)python->arrays[n])->data;
+}
+
+/* Sorts the slots by where their arrays begin: by insertion, first of those far from each other. */
+CCG_INLINE void ccg_python_sort(const ccg_python *python)
+{
+    ptrdiff_t *const order = python->order;
+    for (ptrdiff_t step = python->count / 2; step > 0; step /= 2) {
+        for (ptrdiff_t n = step; n < python->count; n++) {
+            const ptrdiff_t slot = order[n];
+            const uintptr_t place = ccg_python_place(python, slot);
+            ptrdiff_t m = n;
+            while (m >= step && ccg_python_place(python, order[m - step]) > place) {
+                order[m] = order[m - step];
+                m -= step;
+            }
+            order[m] = slot;
+        }
+    }
+}
+
+/* Whether no memory that the program writes is in another array. */
+CCG_INLINE int ccg_python_are_apart(const ccg_python *python)
+{
+    ptrdiff_t given = 0;
     for (ptrdiff_t n = 0; n < python->count; n++) {
-        if (arrays[n] == NULL || python->slots[n].result < 0) {
+        given += python->slots[n].result >= 0 && python->arrays[n] != NULL;
+    }
+    if (given == 0) {
+        return 1;
+    }
+    ccg_python_sort(python);
+    uintptr_t end = 0;
+    uintptr_t end_written = 0;
+    for (ptrdiff_t n = 0; n < python->count; n++) {
+        const ccg_python_slot *const slot = &python->slots[python->order[n]];
+        const uintptr_t place = ccg_python_place(python, python->order[n]);
+        const uintptr_t past = place + (uintptr_t)slot->bytes;
+        if (place == 0 || place == past) {
             continue;
         }
-        const uintptr_t written = (uintptr_t)((const ccg_array *)arrays[n])->data;
-        for (ptrdiff_t m = 0; m < python->count; m++) {
-            if (m == n || arrays[m] == NULL) {
-                continue;
-            }
-            const uintptr_t other = (uintptr_t)((const ccg_array *)arrays[m])->data;
-            if (written < other + (uintptr_t)python->slots[m].bytes
-                && other < written + (uintptr_t)python->slots[n].bytes) {
-                return 0;
-            }
+        if (place < (slot->result >= 0 ? end : end_written)) {
+            return 0;
         }
+        end = past > end ? past : end;
+        end_written = slot->result >= 0 && past > end_written ? past : end_written;
     }
     return 1;
 }
@@ -134,10 +166,11 @@ CCG_INLINE int ccg_python_out(
         || ((*out)->type == python->tuple_type && python->tuple_size(*out) == python->results);
 }
 
-/* The array of each slot, NULL for those to be made. Returns 0 where one of them does not fit. */
+/* Finds the array of each slot, NULL for those to be made. Returns 0 where one does not fit. */
 CCG_INLINE int ccg_python_take(
-    const ccg_python *python, ccg_object *const *given, ccg_object *out, ccg_object **arrays)
+    const ccg_python *python, ccg_object *const *given, ccg_object *out)
 {
+    ccg_object **const arrays = python->arrays;
     for (ptrdiff_t n = 0; n < python->count; n++) {
         const ccg_python_slot *const slot = &python->slots[n];
         arrays[n] = NULL;
@@ -150,12 +183,13 @@ CCG_INLINE int ccg_python_take(
             return 0;
         }
     }
-    return ccg_python_are_apart(python, arrays);
+    return ccg_python_are_apart(python);
 }
 
 /* The result or the tuple of results: new references. NULL after an error. */
-CCG_INLINE ccg_object *ccg_python_results(const ccg_python *python, ccg_object *const *arrays)
+CCG_INLINE ccg_object *ccg_python_results(const ccg_python *python)
 {
+    ccg_object *const *const arrays = python->arrays;
     ccg_object *tuple = NULL;
     if (python->several && (tuple = python->tuple_new(python->results)) == NULL) {
         return NULL;
@@ -176,16 +210,16 @@ CCG_INLINE ccg_object *ccg_python_results(const ccg_python *python, ccg_object *
 /* The program. */
 int ccg_call(void *const *table);
 
-/* One run over these arrays, while other threads of the interpreter go on. */
-CCG_INLINE ccg_object *ccg_python_run(ccg_python *python, ccg_object *const *arrays)
+/* One run over the arrays of the call, while other threads of the interpreter go on. */
+CCG_INLINE ccg_object *ccg_python_run(ccg_python *python)
 {
     for (ptrdiff_t n = 0; n < python->count; n++) {
-        python->table[n] = ((const ccg_array *)arrays[n])->data;
+        python->table[n] = ((const ccg_array *)python->arrays[n])->data;
     }
     void *const thread = python->save_thread();
     (void)ccg_call(python->table); /* it cannot fail: a program that can has hooks, and comes not here */
     python->restore_thread(thread);
-    return ccg_python_results(python, arrays);
+    return ccg_python_results(python);
 }
 
 /* The function itself, as METH_FASTCALL | METH_KEYWORDS has it. `self`: an array whose memory is a
@@ -197,12 +231,11 @@ ccg_object *ccg_python_call(
     ccg_object *self, ccg_object *const *given, ptrdiff_t count, ccg_object *names)
 {
     ccg_python *const python = ((ccg_array *)self)->data;
-    ccg_object *arrays[CCG_PYTHON_SLOTS];
-    ccg_object *fresh[CCG_PYTHON_SLOTS];
+    ccg_object **const arrays = python->arrays;
     ccg_object *out;
     if (python->busy || count != python->arguments
         || !ccg_python_out(python, given + count, names, &out)
-        || !ccg_python_take(python, given, out, arrays)) {
+        || !ccg_python_take(python, given, out)) {
         return python->forward(python->general, given, (size_t)count, names);
     }
     int failed = 0;
@@ -212,14 +245,14 @@ ccg_object *ccg_python_call(
         if (arrays[n] == NULL) {
             arrays[n] = python->call(python->empty, python->slots[n].shape, NULL);
             failed = arrays[n] == NULL;
-            fresh[made] = arrays[n];
+            python->fresh[made] = arrays[n];
             made += !failed;
         }
     }
-    ccg_object *const result = failed ? NULL : ccg_python_run(python, arrays);
+    ccg_object *const result = failed ? NULL : ccg_python_run(python);
     python->busy = 0;
     while (made > 0) {
-        python->release(fresh[--made]);
+        python->release(python->fresh[--made]);
     }
     return result;
 }

@@ -22,7 +22,6 @@ from ccodegen.backend.signature import Signature, Slot
 from ccodegen.backend.transfer import LARGE, aligned_bytes, new_array, padding
 from ccodegen.emit.entry import PYTHON_ENTRY
 
-_MOST_SLOTS = 64  # CCG_PYTHON_SLOTS
 _READABLE, _WRITABLE = 0x101, 0x501  # NumPy's flags: dense and aligned; and writable
 _FASTCALL_WITH_KEYWORDS = 0x82
 _FUNCTIONS = (
@@ -90,7 +89,7 @@ def _results(signature: Signature) -> dict[int | None, int] | None:
     numbers = [leaf for leaf in flat if isinstance(leaf, int)]
     is_plain = not any(s.initial or s.layout or s.size_of or padding(s.dtype) for s in slots)
     outputs = [s.output for s in slots if s.output is not None]
-    if signature.asks or not is_plain or len(slots) > _MOST_SLOTS:
+    if signature.asks or not is_plain:
         return None
     if sorted(numbers) != sorted(outputs) or len(flat) != len(outputs):
         return None
@@ -110,9 +109,10 @@ def _state(
     make = new_array if any(slot.bytes >= LARGE for slot in signature.arguments) else np.empty
     objects = (np.ndarray, tuple, None, sys.intern("out"), make, general)
     words = [*_functions(), *map(id, objects), _address(table), _address(rows), count, len(order)]
-    words += [len(results), isinstance(signature.structure, tuple), 0]
+    of_calls = [np.zeros(count, np.intp), np.zeros(count, np.intp), np.arange(count, dtype=np.intp)]
+    words += [len(results), isinstance(signature.structure, tuple), *map(_address, of_calls), 0]
     state = np.array(words, np.uintp).view(_State)
-    state.keep = (constants, memory, table, slots, rows, objects)
+    state.keep = (constants, memory, table, slots, rows, objects, of_calls)
     return state
 
 

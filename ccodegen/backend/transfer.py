@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -174,17 +177,24 @@ def _kind(value: Any) -> str:
 
 def _apart(arrays: list[Array], slots: Sequence[Slot]) -> list[Array]:
     """Copies what is only read and lies in the same memory as what is written."""
-    written = [(a, s) for a, s in zip(arrays, slots, strict=True) if s.output is not None]
-    for n, (array, slot) in enumerate(written):
-        for other, its in written[:n]:
-            if np.may_share_memory(array, other):
-                raise InputError(f"{slot.name} and {its.name} are written and share memory")
-    return [
-        array.copy()
-        if slot.output is None and any(np.may_share_memory(array, w) for w, _ in written)
-        else array
-        for array, slot in zip(arrays, slots, strict=True)
-    ]
+    pairs = list(zip(arrays, slots, strict=True))
+    written = sorted((*_span(a), s.name) for a, s in pairs if s.output is not None and a.nbytes)
+    for (_, end, name), (start, _, its) in itertools.pairwise(written):
+        if start < end:
+            raise InputError(f"{name} and {its} are written and share memory")
+
+    def is_written(array: Array) -> bool:
+        start, end = _span(array)
+        before = bisect.bisect_left(written, end, key=operator.itemgetter(0))
+        return start < end and before > 0 and written[before - 1][1] > start
+
+    return [a.copy() if s.output is None and is_written(a) else a for a, s in pairs]
+
+
+def _span(array: Array) -> tuple[int, int]:
+    """Where a dense array begins and ends in memory."""
+    start = array.__array_interface__["data"][0]
+    return start, start + array.nbytes
 
 
 def _flattened(out: Any, structure: Structure) -> list[Any]:

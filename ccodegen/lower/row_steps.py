@@ -11,7 +11,8 @@ from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.reduction import Reduction, reduce_levels
-from ccodegen.ops.cost import is_dear
+from ccodegen.ops.cost import DEAR, is_dear
+from ccodegen.ops.cost import work as work_of
 
 Pass: TypeAlias = tuple[Reduction, ...]
 
@@ -54,18 +55,21 @@ def row_steps(
 
 
 def computed_twice(work: Work, steps: Sequence[Instruction | Pass]) -> set[Instruction]:
-    """Dear elements of whole rows that more than one pass over the row would compute, or a pass
-    and what keeps another such element."""
+    """Elements of whole rows that are dear, or stored and made with as much work, which more than
+    one pass over the row would compute, or a pass and what keeps another such element."""
     passes = [step for step in steps if isinstance(step, tuple)]
     number = {r.instruction: n for n, p in enumerate(passes) for r in p}
     whole = passes[0][0].dimensions
     readers: dict[Instruction, set[object]] = {o.instruction: {None} for o in work.job.outputs}
+    stored = set(readers)
     twice: set[Instruction] = set()
     for instruction in reversed(work.job.fused):
         through = readers.get(instruction, set())
         if instruction.op == "reduce":
             through = {number[instruction]}
-        elif _is_kept(instruction, whole) and len(through) > 1:
+        elif len(through) < 2 or instruction.array_shape.dimensions != whole:
+            pass
+        elif is_dear(instruction) or (instruction in stored and _takes_long(work, instruction)):
             twice.add(instruction)
             through = {instruction}
         for operand in instruction.operands:
@@ -73,5 +77,15 @@ def computed_twice(work: Work, steps: Sequence[Instruction | Pass]) -> set[Instr
     return twice
 
 
-def _is_kept(instruction: Instruction, whole: tuple[int, ...]) -> bool:
-    return is_dear(instruction) and instruction.array_shape.dimensions == whole
+def _takes_long(work: Work, output: Instruction) -> bool:
+    """Whether an element is made of others with as much work as a dear one."""
+    fused, size = set(work.job.fused), output.array_shape.size
+    pending, seen, total = [output], {output}, 0
+    while pending and total < DEAR:
+        instruction = pending.pop()
+        total += work_of(instruction)
+        made = (o for o in instruction.operands if o in fused and o.op != "reduce")
+        new = {o for o in made if o.array_shape.size == size} - seen
+        seen |= new
+        pending += new
+    return total >= DEAR

@@ -147,6 +147,31 @@ def test_results_side_by_side_in_one_array() -> None:
     np.testing.assert_array_equal(both, [X + X, X - X])
 
 
+def test_arrays_by_the_hundred() -> None:
+    """In any order in memory, some in one another, some of no elements."""
+    count = 150
+    lines = [f"x{n} = f32[{n % 5}] parameter({n})" for n in range(count)]
+    lines += [f"r{n} = f32[{n % 5}] negate(x{n})" for n in range(count)]
+    shapes = ", ".join(f"f32[{n % 5}]" for n in range(count))
+    names = ", ".join(f"r{n}" for n in range(count))
+    text = "\n".join(["ENTRY e {", *lines, f"ROOT t = ({shapes}) tuple({names}) }}"])
+    program, rng = compiled(text), np.random.default_rng(7)
+    for turn in range(20):
+        memory = np.arange(9 * count if turn % 2 else count, dtype=np.float32)
+        starts = rng.permutation(2 * count) if turn % 2 else rng.integers(0, count - 4, count)
+        step = 4 if turn % 2 else 1
+        x = [memory[step * start :][: n % 5] for n, start in enumerate(starts[:count])]
+        expected = [-array for array in x]
+        rest = [memory[step * start :][: n % 5] for n, start in enumerate(starts[count:])]
+        out = tuple(rest or [np.empty_like(array) for array in x])
+        results = program.run(*x, out=out)
+        assert all(result is array for result, array in zip(results, out, strict=True))
+        for result, wanted in zip(results, expected, strict=True):
+            np.testing.assert_array_equal(result, wanted)
+    with pytest.raises(InputError, match="share memory"):
+        program.run(*x, out=(*out[:77], out[99][:2], *out[78:]))
+
+
 CALLS: list[tuple[Callable[[Any], Any], str]] = [
     (lambda add: add(X), "expected 2 arguments"),
     (lambda add: add(X, X, X), "got 3"),
