@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ccodegen.loop.cost import cost
 from ccodegen.loop.ir import CallC, For, Program
 from ccodegen.loop.rebuild import statements
 from ccodegen.support.element_type import HLO_TYPES
@@ -250,6 +251,23 @@ def test_softmax_keeps_its_rows_where_the_result_will_lie() -> None:
 def test_nothing_asks_whether_it_is_padding(name: str) -> None:
     (kernel,) = compiled(name).kernels
     assert "select" not in str(kernel.body) and "If(" not in str(kernel.body)
+
+
+@pytest.mark.parametrize(("terms", "times"), [(7, 2), (8, 1)])
+def test_what_is_stored_and_made_with_much_work_is_made_once(terms: int, times: int) -> None:
+    sums = "".join(
+        f"m{n} = f32[300,200] multiply(s{n}, x)  s{n + 1} = f32[300,200] add(m{n}, x)\n"
+        for n in range(terms)
+    )
+    text = f"""HloModule m
+      add {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }}
+      ENTRY e {{ x = f32[300,200] parameter(0)  z = f32[] constant(0)
+      s0 = f32[300,200] abs(x)
+      {sums}  r = f32[300] reduce(s{terms}, z), dimensions={{1}}, to_apply=add
+      ROOT t = (f32[300], f32[300,200]) tuple(r, s{terms}) }}"""
+    (kernel,) = check(text).program.kernels
+    once = 300 * 200 * (terms + 1)  # products and sums in one
+    assert round(cost(kernel.body).operations / once) == times
 
 
 def test_short_parts_of_rows_are_stored_side_by_side() -> None:
