@@ -42,8 +42,10 @@ _FLAGS_OF_GCC = (
     "--param", "large-function-growth=1000",
 )
 # By default products that are summed up become one operation with the sum in long vectors only,
-# and bits depend on how much of a loop is left for short ones, or for another thread.
-_FLAGS_OF_GCC_9 = ("--param", "avoid-fma-max-bits=0")
+# and bits depend on how much of a loop is left for short ones, or for another thread; and two turns
+# of a loop around a loop become one, in which each element of rows that are looked up asks anew
+# where its row is.
+_FLAGS_OF_GCC_9 = ("--param", "avoid-fma-max-bits=0", "-fno-loop-unroll-and-jam")
 
 _WITH_LIBRARIES = ("-fsanitize", "-fopenmp", "-fprofile", "--coverage", "-pg")
 

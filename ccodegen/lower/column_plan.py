@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
 
+from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import apply, in_blocks, index
 from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
@@ -33,7 +34,7 @@ _VECTORS_OF_A_PIECE = 4
 _FEW_VECTORS = 4  # of columns, of which one more that is not full is a large part
 _MANY_ROWS = 16
 _NEAR = 1 << 15  # bytes that the nearest cache keeps
-# In a fusion of more, the code of one row is long enough.
+# With more on each element, the code of one row is long enough.
 _MOST_INSTRUCTIONS = 8
 
 
@@ -81,13 +82,17 @@ def _may_overlap(work: Work, first: Reduction, vector: int) -> bool:
     left = columns % vector
     if columns < vector or left < 2 or left % (vector // 2) == 0:
         return False
-    whole = (i for i in work.job.fused if leaf_dimensions(i) == (first.dimensions,))
     rows = math.prod(first.reduced_dimensions)
     is_large_part = columns < _FEW_VECTORS * vector and rows >= _MANY_ROWS
-    if not is_large_part and not any(map(is_dear, whole)):
+    if not is_large_part and not any(map(is_dear, _whole(work, first))):
         return False
     is_apart = {*work.job.read}.isdisjoint(o.buffer for o in work.job.outputs)
     return is_apart and rows * columns * first.types[0].bytes <= _NEAR
+
+
+def _whole(work: Work, first: Reduction) -> list[Instruction]:
+    """What has an element for each one of the rows."""
+    return [i for i in work.job.fused if leaf_dimensions(i) == (first.dimensions,)]
 
 
 def _most_vectors(work: Work, reductions: tuple[Reduction, ...]) -> int:
@@ -133,7 +138,7 @@ class _Block:
         """One pass over the rows."""
         work, builder, first = self._work, self._builder, found[0]
         kept = [(r, accumulators_of(work, r, self._width)) for r in found]
-        few = len(work.job.fused) <= _MOST_INSTRUCTIONS
+        few = len(_whole(work, first)) <= _MOST_INSTRUCTIONS
         *outer, extent = first.reduced_dimensions
         most = min(accumulators.most_rows() for _, accumulators in kept)
         together = most if few and extent >= most else 1

@@ -9,8 +9,10 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.cost import FAR
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.contraction import contraction
 from ccodegen.ops.cost import DEAR, function_size, work
+from ccodegen.ops.gather import Gather
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.pad import is_frame
 from ccodegen.passes.fusion_cuts import asks_for_places
@@ -36,6 +38,7 @@ from ccodegen.passes.fusion_reads import (
     is_free,
     is_looked_up,
     is_moved,
+    is_narrow,
     is_per_row,
     is_read_in_part,
     is_scattered,
@@ -63,6 +66,11 @@ _SHORT_ROW = 32  # elements: such rows are turned into lanes, from wherever they
 _LONG_ROW = 512  # elements, from which on it does not matter what takes long once a row
 _MANY_ROWS = 64
 _FEW_SUMS = 16
+# Elements of rows that a gather takes, up to which vectors of what is computed of them are better
+# made of several rows: of narrow ones, of functions, and of functions of narrow ones.
+_NARROW_ROW = 16
+_ROW_OF_FUNCTIONS = 24
+_NARROW_ROW_OF_FUNCTIONS = 64
 # How often the code of a kernel may hold a member. Slices of concatenates of slices … would
 # double it with each. Twice as often what is only moved.
 _MOST_PLACES = 6
@@ -143,6 +151,8 @@ class Obstacles:
 
     def _of_apart(self, instruction: Instruction, group: Group) -> str:
         """The same, of elements that do not lie side by side in the operand."""
+        if instruction.op == "gather" and _makes_short_vectors(instruction, group):
+            return "its rows are short, and vectors are made of several that lie side by side"
         if self._is_read_often(instruction):
             return "its elements do not lie side by side, and are read many times"
         is_long = is_scattered(instruction) and row_length(instruction) > _SHORT_ROW
@@ -343,6 +353,20 @@ def _reads_rows_again(group: Group) -> bool:
     reduces = sum(member.op == "reduce" for member in group.members)
     stored = sum(result_dimensions(root) == group.rows.dimensions for root in group.roots)
     return reduces + stored > 1
+
+
+def _makes_short_vectors(gather: Instruction, group: Group) -> bool:
+    """Whether the group computes so much of each row that a gather takes that it pays to have the
+    rows side by side first. Columns are added up row by row in any case."""
+    if group.rows is not None and group.rows.keeps_last:
+        return False
+    (row,) = attributes_of(gather, Gather).slice_sizes[-1:] or (1,)
+    narrow = is_narrow(gather.array_shape)
+    if row < 2:
+        return False
+    if _computes_much(group):
+        return row <= (_NARROW_ROW_OF_FUNCTIONS if narrow else _ROW_OF_FUNCTIONS)
+    return narrow and row <= _NARROW_ROW and any(map(work, group.members))
 
 
 def _calls_for_each_row(reduce: Instruction, group: Group) -> bool:

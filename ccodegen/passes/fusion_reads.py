@@ -102,10 +102,11 @@ def is_looked_up(value: Instruction) -> bool:
     go into no vector together."""
     if not isinstance(value.attributes, Gather):
         return False
-    return _is_narrow(value.array_shape) and value.attributes.slice_sizes[-1:] == (1,)
+    return is_narrow(value.array_shape) and value.attributes.slice_sizes[-1:] == (1,)
 
 
-def _is_narrow(shape: ArrayShape) -> bool:
+def is_narrow(shape: ArrayShape) -> bool:
+    """Whether its elements go into no vector together unless they lie side by side."""
     return shape.element_type.bytes < GATHERED
 
 
@@ -167,7 +168,7 @@ def makes_alone(gather: Instruction, made_of: Instruction) -> bool:
     made_with = work_to_make(made_of)
     if around:
         return inside > 1 or made_with >= DEAR
-    least = _ALONE if _is_narrow(gather.array_shape) else DEAR
+    least = _ALONE if is_narrow(gather.array_shape) else DEAR
     return (is_looked_up(gather) or 1 < inside < _FEW) and made_with >= least
 
 
@@ -210,7 +211,7 @@ def _makes_short_rows(rows: ArrayShape) -> bool:
     """Whether one value a row takes longer than the row: but for the shortest, of words, which are
     unrolled, and vectors are made of a loop around them that is long enough."""
     *_, count, length = (1, *rows.dimensions)
-    unrolled = length <= MOST_ELEMENTS and count >= _FEW and not _is_narrow(rows)
+    unrolled = length <= MOST_ELEMENTS and count >= _FEW and not is_narrow(rows)
     return length < _FEW and not unrolled
 
 

@@ -550,6 +550,46 @@ def test_functions_of_few_sums_are_called_for_several(
         assert len(kernels(fuse(program, DEFAULT))) == 1
 
 
+@pytest.mark.parametrize(
+    ("kind", "row", "op", "count"),
+    [
+        ("bf16", 16, "negate", 2),
+        ("bf16", 17, "negate", 1),
+        ("bf16", 64, "tanh", 2),
+        ("bf16", 65, "tanh", 1),
+        ("s8", 4, "reshape", 1),
+        ("f32", 4, "negate", 1),
+        ("f32", 24, "tanh", 2),
+        ("f32", 25, "tanh", 1),
+    ],
+)
+def test_short_rows_that_are_gathered_lie_side_by_side_first(
+    kind: str, row: int, op: str, count: int
+) -> None:
+    text = (
+        f"x = {kind}[99,{row}] parameter(0)  i = s32[500] parameter(1)\n"
+        f"g = {kind}[500,{row}] gather(x, i), offset_dims={{1}}, collapsed_slice_dims={{0}},"
+        f" start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,{row}}}\n"
+    )
+    result = f"{kind}[{500 * row}]" if op == "reshape" else f"{kind}[500,{row}]"
+    program = module(f"{text}ROOT n = {result} {op}(g)")
+    assert len(kernels(fuse(program, VECTORS))) == count
+    assert len(kernels(fuse(program, DEFAULT))) == 1
+
+
+def test_columns_of_rows_that_are_gathered_are_one_kernel() -> None:
+    """Its rows are added up as they are found."""
+    program = module(
+        "add { a = s16[] parameter(0)  b = s16[] parameter(1)  ROOT c = s16[] add(a, b) }\n"
+        "ENTRY e { x = s16[99,8] parameter(0)  i = s32[500] parameter(1)  z = s16[] constant(0)\n"
+        "g = s16[500,8] gather(x, i), offset_dims={1}, collapsed_slice_dims={0},"
+        " start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}\n"
+        "n = s16[500,8] negate(g)\n"
+        "ROOT r = s16[8] reduce(n, z), dimensions={0}, to_apply=add }"
+    )
+    assert len(kernels(fuse(program, VECTORS))) == 1
+
+
 def test_rolls_of_one_array_are_one_input() -> None:
     """A kernel takes any number of them, also where each of them is read by several others."""
     lines = ["x = f32[64,64] parameter(0)  s0 = f32[64,64] negate(x)  w0 = f32[64,64] abs(x)"]
