@@ -92,7 +92,8 @@ def _may_overlap(work: Work, first: Reduction, vector: int) -> bool:
 
 def _whole(work: Work, first: Reduction) -> list[Instruction]:
     """What has an element for each one of the rows."""
-    return [i for i in work.job.fused if leaf_dimensions(i) == (first.dimensions,)]
+    size = math.prod(first.dimensions)
+    return [i for i in work.job.fused if [*map(math.prod, leaf_dimensions(i))] == [size]]
 
 
 def _most_vectors(work: Work, reductions: tuple[Reduction, ...]) -> int:
@@ -138,7 +139,7 @@ class _Block:
         """One pass over the rows."""
         work, builder, first = self._work, self._builder, found[0]
         kept = [(r, accumulators_of(work, r, self._width)) for r in found]
-        few = len(_whole(work, first)) <= _MOST_INSTRUCTIONS
+        few = len(_whole(work, first)) + len(found) <= _MOST_INSTRUCTIONS
         *outer, extent = first.reduced_dimensions
         most = min(accumulators.most_rows() for _, accumulators in kept)
         together = most if few and extent >= most else 1
