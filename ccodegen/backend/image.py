@@ -35,7 +35,7 @@ from ccodegen.support.pieces import Array, Pieces
 from ccodegen.support.version import VERSION
 from ccodegen.target import native
 
-_MAGIC = b"ccg-program-3\n\0\0"
+_MAGIC = b"ccg-program-4\n\0\0"
 # Magic; bytes of the library, before the constants, of the facts, of all; sum of the constants;
 # checksum; run of the machine.
 _FOOTER = struct.Struct("<16sQQQQQ32s16s")

@@ -67,14 +67,17 @@ def computed_twice(work: Work, steps: Sequence[Instruction | Pass]) -> set[Instr
         through = readers.get(instruction, set())
         if instruction.op == "reduce":
             through = {number[instruction]}
-        elif len(through) < 2 or instruction.array_shape.dimensions != whole:
-            pass
-        elif is_dear(instruction) or (instruction in stored and _takes_long(work, instruction)):
+        elif len(through) > 1 and _is_kept(work, instruction, whole, instruction in stored):
             twice.add(instruction)
             through = {instruction}
         for operand in instruction.operands:
             readers.setdefault(operand, set()).update(through)
     return twice
+
+
+def _is_kept(work: Work, instruction: Instruction, whole: tuple[int, ...], stored: bool) -> bool:
+    is_long = is_dear(instruction) or (stored and _takes_long(work, instruction))
+    return is_long and instruction.array_shape.dimensions == whole
 
 
 def _takes_long(work: Work, output: Instruction) -> bool:

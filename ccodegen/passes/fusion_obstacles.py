@@ -65,7 +65,7 @@ _MOST_CONCATENATED = 8
 _SHORT_ROW = 32  # elements: such rows are turned into lanes, from wherever they lie
 _LONG_ROW = 512  # elements, from which on it does not matter what takes long once a row
 _MANY_ROWS = 64
-_FEW_SUMS = 16
+_FEW_SUMS = 16  # side by side: fewer fill no vector
 # Elements of rows that a gather takes, up to which vectors of what is computed of them are better
 # made of several rows: of narrow ones, of functions, and of functions of narrow ones.
 _NARROW_ROW = 16
@@ -361,9 +361,9 @@ def _makes_short_vectors(gather: Instruction, group: Group) -> bool:
     if group.rows is not None and group.rows.keeps_last:
         return False
     (row,) = attributes_of(gather, Gather).slice_sizes[-1:] or (1,)
-    narrow = is_narrow(gather.array_shape)
     if row < 2:
         return False
+    narrow = is_narrow(gather.array_shape)
     if _computes_much(group):
         return row <= (_NARROW_ROW_OF_FUNCTIONS if narrow else _ROW_OF_FUNCTIONS)
     return narrow and row <= _NARROW_ROW and any(map(work, group.members))
