@@ -69,7 +69,6 @@ typedef struct ccg_python {
     ptrdiff_t results;
     ptrdiff_t several;   /* whether results are a tuple */
     ccg_object **arrays; /* of a call: that of each slot */
-    ccg_object **fresh;  /* those of them that it has made */
     ptrdiff_t *order;    /* the slots, in the order that their arrays had in memory in the last call */
     ptrdiff_t busy;      /* a thread is about to run the program, or runs it, with this memory */
 } ccg_python;
@@ -239,21 +238,21 @@ ccg_object *ccg_python_call(
         return python->forward(python->general, given, (size_t)count, names);
     }
     int failed = 0;
-    ptrdiff_t made = 0;
     python->busy = 1; /* to make an array runs Python's code, and other threads meanwhile */
     for (ptrdiff_t n = 0; n < python->count && !failed; n++) {
         if (arrays[n] == NULL) {
             arrays[n] = python->call(python->empty, python->slots[n].shape, NULL);
             failed = arrays[n] == NULL;
-            python->fresh[made] = arrays[n];
-            made += !failed;
         }
     }
     ccg_object *const result = failed ? NULL : ccg_python_run(python);
-    python->busy = 0;
-    while (made > 0) {
-        python->release(python->fresh[--made]);
+    for (ptrdiff_t n = 0; n < python->count; n++) {
+        const int is_made = out == NULL && python->slots[n].argument < 0 && arrays[n] != NULL;
+        if (is_made) {
+            python->release(arrays[n]);
+        }
     }
+    python->busy = 0;
     return result;
 }
 

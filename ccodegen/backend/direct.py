@@ -19,7 +19,7 @@ import numpy as np
 
 from ccodegen.backend.executable import HostExecutable
 from ccodegen.backend.signature import Signature, Slot
-from ccodegen.backend.transfer import LARGE, aligned_bytes, new_array, padding
+from ccodegen.backend.transfer import LARGE, address, aligned_bytes, new_array, padding
 from ccodegen.emit.entry import PYTHON_ENTRY
 
 _READABLE, _WRITABLE = 0x101, 0x501  # NumPy's flags: dense and aligned; and writable
@@ -102,17 +102,18 @@ def _state(
     signature, constants = executable.signature, executable.image.constants
     memory = aligned_bytes(signature.arena_size, signature.alignment)
     count = len(signature.arguments)
-    table = np.array([0] * count + [_address(a) for a in (*constants, memory)], np.uintp)
+    table = np.array([0] * count + [address(a) for a in (*constants, memory)], np.uintp)
     order = {slot.parameter: n for n, slot in enumerate(signature.inputs)}
     slots = [_Slot(slot, order, results) for slot in signature.arguments]
     rows = np.array([slot.words for slot in slots], np.intp)
     make = new_array if any(slot.bytes >= LARGE for slot in signature.arguments) else np.empty
     objects = (np.ndarray, tuple, None, sys.intern("out"), make, general)
-    words = [*_functions(), *map(id, objects), _address(table), _address(rows), count, len(order)]
-    of_calls = [np.zeros(count, np.intp), np.zeros(count, np.intp), np.arange(count, dtype=np.intp)]
-    words += [len(results), isinstance(signature.structure, tuple), *map(_address, of_calls), 0]
+    words = [*_functions(), *map(id, objects), address(table), address(rows), count, len(order)]
+    arrays, places = np.zeros(count, np.intp), np.arange(count, dtype=np.intp)
+    words += [len(results), isinstance(signature.structure, tuple)]
+    words += [address(arrays), address(places), 0]
     state = np.array(words, np.uintp).view(_State)
-    state.keep = (constants, memory, table, slots, rows, objects, of_calls)
+    state.keep = (constants, memory, table, slots, rows, objects, arrays, places)
     return state
 
 
@@ -129,7 +130,7 @@ class _Slot:
             results.get(slot.output, -1),
             id(slot.dtype),
             len(slot.shape),
-            _address(self._dimensions),
+            address(self._dimensions),
             _READABLE if slot.output is None else _WRITABLE,
             slot.bytes,
             id(self._like),
@@ -146,7 +147,7 @@ def _is_supported() -> bool:
     words = (ctypes.c_ssize_t * 9).from_address(id(array))
     rank, flags = (ctypes.c_int.from_address(id(array) + n * word) for n in (3, 8))
     found = (words[1], words[2], rank.value, words[7], flags.value)
-    expected = (id(np.ndarray), _address(array), 2, id(array.dtype), array.flags.num)
+    expected = (id(np.ndarray), address(array), 2, id(array.dtype), array.flags.num)
     return found == expected and list((ctypes.c_ssize_t * 2).from_address(words[4])) == [2, 3]
 
 
@@ -167,7 +168,3 @@ def _close(handle: int) -> None:
     import _ctypes
 
     _ctypes.dlclose(handle)
-
-
-def _address(array: np.ndarray[Any, Any]) -> int:
-    return int(array.ctypes.data)

@@ -147,8 +147,14 @@ def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 def aligned_bytes(size: int, alignment: int) -> Array:
     """Memory at an address that is a multiple of `alignment`."""
     memory = np.empty(size + alignment, np.uint8)
-    start = -memory.__array_interface__["data"][0] % alignment
+    start = -address(memory) % alignment
     return memory[start : start + size]
+
+
+def address(array: Array) -> int:
+    """Where its first element lies in memory."""
+    start: int = array.__array_interface__["data"][0]
+    return start
 
 
 def _writable(value: Any, slot: Slot, name: str) -> Array:
@@ -193,7 +199,7 @@ def _apart(arrays: list[Array], slots: Sequence[Slot]) -> list[Array]:
 
 def _span(array: Array) -> tuple[int, int]:
     """Where a dense array begins and ends in memory."""
-    start = array.__array_interface__["data"][0]
+    start = address(array)
     return start, start + array.nbytes
 
 
