@@ -19,7 +19,7 @@ from ccodegen.backend.interfaces import Options
 from ccodegen.backend.library import Library
 from ccodegen.backend.signature import Signature, signature_of
 from ccodegen.backend.transfer import sign_extended
-from ccodegen.emit.unit import common_units
+from ccodegen.emit.unit import python_unit
 from ccodegen.loop.ir import Kernel, Program
 from ccodegen.loop.steps import called_kernels
 from ccodegen.target import Target
@@ -56,8 +56,7 @@ class Loader(contextlib.ExitStack):
         self._target = target
         self._strict = options.strict
         self._library = self.enter_context(Library(target, options.strict, cache))
-        for unit in common_units(target.machine.threads):
-            self._library.add(unit)
+        self._library.add(python_unit(target.machine.threads))
 
     @functools.cached_property
     def _printer(self) -> TablePrinter:

@@ -5,7 +5,8 @@ The table has the arguments in order, then the large constants, then the arena, 
 `const ccg_io *`), where the program asks for any. Kernels are spread over translation units, which
 compile side by side, and while later kernels are made; by how much optimising they are worth, as
 far as there are enough of them. Those with little work stand apart, because they need none, but for
-those that loops call. So do the threads and what Python calls.
+those that loops call. So do the threads and what Python calls, and the register tiles of a program
+that is one unit otherwise: a second compiler has nothing to do but these.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from ccodegen.emit.names import Names
 from ccodegen.emit.parallel import PartText
 from ccodegen.emit.program import ProgramPrinter, file_name, own_names
 from ccodegen.emit.steps import is_single, repeated_kernels
+from ccodegen.emit.tile_unit import TileFunctions
 from ccodegen.emit.types import memory_type
-from ccodegen.emit.unit import PYTHON, Unit, pool
+from ccodegen.emit.unit import Unit, pool_unit, python_unit
 from ccodegen.loop.ir import ConstantData, Kernel, Program, Space
 from ccodegen.loop.steps import called_kernels, used_buffers
 from ccodegen.support.immutable import immutable
@@ -156,10 +158,18 @@ class TablePrinter:
         (last, worth_of_last), *others = self._last_groups(program)
         for group, worth in others:
             self._complete(_view(group, self._strict), worth)
-        self._complete(self._entry_view(printer, last), worth_of_last)
-        python = () if printer.hooks else (PYTHON,)
-        threads = (pool(self._threads),) if printer.shared and self._threads > 1 else ()
-        return TableSources((*self._units, *threads, *python), external)
+        is_one = not self._units and worth_of_last is not Effort.LITTLE
+        tiles = TileFunctions(self._texts if is_one else ())
+        self._complete(self._entry_view(printer, last, tiles), worth_of_last)
+        if tiles.headers:
+            base = ("ccg_base.h",)
+            view = _UnitView(self._strict, base, prototypes=(), kernels=tiles.definitions)
+            self._complete(view, Effort.MOST)
+        if not printer.hooks:
+            self._units.append(python_unit(self._threads))
+        elif printer.shared and self._threads > 1:
+            self._units.append(pool_unit(self._threads))
+        return TableSources(tuple(self._units), external)
 
     def _last_groups(self, program: Program) -> list[tuple[list[KernelText], Effort]]:
         """The kernels in no unit yet, for each unit, and what that is worth. The first
@@ -233,8 +243,10 @@ class TablePrinter:
         self._units.append(unit)
         self._send(unit)
 
-    def _entry_view(self, printer: ProgramPrinter, texts: Sequence[KernelText]) -> _UnitView:
-        """The unit that calls all kernels, and has the last ones."""
+    def _entry_view(
+        self, printer: ProgramPrinter, texts: Sequence[KernelText], tiles: TileFunctions
+    ) -> _UnitView:
+        """The unit that calls all kernels, and has the last ones. `tiles`: those in another."""
         little = {self._texts[kernel] for kernel in self._little}
         storage = {t: "static" if t in little else "CCG_APART static" for t in texts}
         view = _view(texts, self._strict, storage)
@@ -243,8 +255,8 @@ class TablePrinter:
         own |= {hooks.HEADER} if printer.hooks else set()
         return replace(
             view,
-            headers=tuple(sorted({*view.headers, *own})),
-            prototypes=_declarations(*_apart(texts), *called),
+            headers=tuple(sorted({*view.headers, *own} - tiles.headers)),
+            prototypes=(*tiles.prototypes, *_declarations(*_apart(texts), *called)),
             constants=tuple(printer.constants.values()),
             entry=_entry(printer, self._threads > 1),
             shared=printer.shared and self._threads > 1,

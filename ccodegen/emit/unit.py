@@ -1,6 +1,6 @@
-"""Translation units, and those that programs for this process have in common.
+"""Translation units, and what programs for this process have in common.
 
-Apart from what prints the others: compilers begin with these before the passes are imported.
+Apart from what prints the others: compilers begin with that before the passes are imported.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ class Unit:
     effort: Effort
 
 
-PYTHON = Unit("python.c", '#include "ccg_python.h"\n', Effort.LITTLE)
 POOL_HEADER = "ccg_own_pool.h"
 
 
-def pool(threads: int) -> Unit:
-    """The threads of a program that shares its loops."""
-    text = f'#define CCG_THREADS {threads}\n#include "{POOL_HEADER}"\n'
-    return Unit("pool.c", text, Effort.LITTLE)
+def python_unit(threads: int) -> Unit:
+    """What Python calls, of a program without hooks; if there are threads, with the pool that its
+    loops may share: alone it would take a compiler as long to begin as to compile."""
+    return Unit("python.c", f'{_pool(threads)}#include "ccg_python.h"\n', Effort.LITTLE)
 
 
-def common_units(threads: int) -> tuple[Unit, ...]:
-    """What most programs have: `PYTHON`, which one with hooks does not need, and the pool, which
-    one without large loops does not."""
-    return (PYTHON, pool(threads)) if threads > 1 else (PYTHON,)
+def pool_unit(threads: int) -> Unit:
+    """The pool of a program with hooks."""
+    return Unit("pool.c", _pool(threads), Effort.LITTLE)
+
+
+def _pool(threads: int) -> str:
+    return f'#define CCG_THREADS {threads}\n#include "{POOL_HEADER}"\n' if threads > 1 else ""

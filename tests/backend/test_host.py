@@ -19,6 +19,7 @@ from ccodegen.backend.interfaces import Memory, Options
 from ccodegen.backend.library import Library
 from ccodegen.emit import effort, table
 from ccodegen.emit.effort import Effort
+from ccodegen.emit.unit import python_unit
 from ccodegen.loop.builder import Builder, apply
 from ccodegen.loop.ir import Program
 from ccodegen.support.element_type import ElementType
@@ -295,7 +296,7 @@ def test_equal_units_are_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_compilers_are_stopped_where_no_program_comes_of_it() -> None:
     with library.Library(HOST, False, None) as under_way:
         for number in range(8):
-            under_way.add(replace(table.PYTHON, name=f"python{number}.c"))
+            under_way.add(replace(python_unit(1), name=f"python{number}.c"))
     assert all(result.done() for result in under_way._results.values())
     begun = [run._process for run in under_way._runs.values() if run.has_begun]
     assert begun

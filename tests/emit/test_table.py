@@ -13,7 +13,7 @@ from ccodegen.emit import effort, table
 from ccodegen.emit.effort import Effort
 from ccodegen.emit.source import Sources
 from ccodegen.emit.table import TablePrinter, emit_table
-from ccodegen.emit.unit import PYTHON, Unit, pool
+from ccodegen.emit.unit import Unit, pool_unit, python_unit
 from ccodegen.hlo.text import parse
 from ccodegen.loop.ir import Kernel
 from ccodegen.loop.steps import called_kernels
@@ -24,6 +24,7 @@ from tests.emit.c_compiler import assert_clean
 from tests.ops.test_lapack_schur import geev
 
 HOST = load("host")
+PYTHON = python_unit(1)
 ENTRY = "\nint ccg_call(void *const *table)\n"
 # Products of matrices of many sizes are one kernel each.
 SIZES = [8 * n for n in range(4, 20)]
@@ -39,6 +40,15 @@ TEXT = "\n".join(
         f"  ROOT r = f32[32,{SIZES[-1]}] negate(x{len(SIZES) - 1})\n}}",
     ]
 )
+
+
+def product(depth: int) -> str:
+    return f"""HloModule m
+    ENTRY e {{
+      x = f32[96,{depth}] parameter(0)
+      y = f32[{depth},90] parameter(1)
+      ROOT r = f32[96,90] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+    }}"""
 
 
 def test_units_are_sent_while_kernels_are_made() -> None:
@@ -63,15 +73,19 @@ def test_units_are_sent_while_kernels_are_made() -> None:
         assert unit in entries or unit.text.count("\nvoid jit_") < len(counts)
 
 
-def test_a_program_with_hooks_has_no_function_for_python() -> None:
-    text = """HloModule m
-    ENTRY e {
+@pytest.mark.parametrize(("n", "shared"), [(1000000, True), (4, False)])
+def test_a_program_with_hooks_has_no_function_for_python(n: int, shared: bool) -> None:
+    text = f"""HloModule m
+    ENTRY e {{
       t = token[] after-all()
-      i = (f32[4], token[]) infeed(t), infeed_config="x"
-      ROOT r = f32[4] get-tuple-element(i), index=0
-    }"""
-    units = emit_table(build(parse(text), BuildOptions(HOST)).program, HOST).units
-    assert PYTHON not in units
+      i = (f32[{n}], token[]) infeed(t), infeed_config="x"
+      x = f32[{n}] get-tuple-element(i), index=0
+      ROOT y = f32[{n}] exponential(x)
+    }}"""
+    target = with_threads(HOST, 2)
+    units = emit_table(build(parse(text), BuildOptions(target)).program, target).units
+    assert python_unit(2) not in units
+    assert (pool_unit(2) in units) == shared
 
 
 def test_kernels_with_little_work_that_loops_call_become_part_of_the_loop(
@@ -81,7 +95,7 @@ def test_kernels_with_little_work_that_loops_call_become_part_of_the_loop(
     monkeypatch.setattr(table, "_FEW_LINES", 0)
     units = emit_table(programs.counting(), HOST).units
     (hot,) = [unit.text for unit in units if unit.effort is Effort.MOST]
-    (cold,) = [u.text for u in units if u.effort is Effort.LITTLE and u is not PYTHON]
+    (cold,) = [u.text for u in units if u.effort is Effort.LITTLE and u != PYTHON]
     assert ENTRY in hot
     assert "\nstatic void jit_" in hot
     assert "100.0f" not in hot
@@ -95,7 +109,7 @@ def test_a_program_of_little_work_is_one_unit() -> None:
     alone, python = emit_table(programs.counting(), HOST).units
     assert alone.effort is Effort.MOST
     assert ENTRY in alone.text
-    assert python is PYTHON
+    assert python == PYTHON
 
 
 @pytest.mark.parametrize(("n", "worth"), [(3, Effort.LITTLE), (30, Effort.MOST)])
@@ -109,11 +123,11 @@ def test_a_few_lines_go_with_those_that_are_hot(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(effort, "_LITTLE_WORK", 50)
     alone, python = emit_table(programs.mlp(), HOST).units
     assert alone.effort is Effort.MOST
-    assert python is PYTHON
+    assert python == PYTHON
 
 
 @pytest.mark.parametrize(("n", "shared"), [(4096, True), (4, False)])
-def test_the_threads_are_a_unit_if_kernels_share_them(n: int, shared: bool) -> None:
+def test_the_threads_stand_apart_from_kernels_that_share_them(n: int, shared: bool) -> None:
     target = with_threads(HOST, 2)
     printer = TablePrinter(target, False)
     text = f"""HloModule m
@@ -123,10 +137,31 @@ def test_the_threads_are_a_unit_if_kernels_share_them(n: int, shared: bool) -> N
     }}"""
     program = build(parse(text), BuildOptions(target), printer.add).program
     kernels, *others = printer.finish(program).units
-    assert others == ([pool(2), PYTHON] if shared else [PYTHON])
+    assert others == [python_unit(2)]
     declared = "extern const ccg_threads ccg_shared_threads;" in kernels.text
     assert declared == shared
     assert "pool.h" not in kernels.text
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_tiles_of_one_unit_are_another(
+    compiler: str, strict: bool, threads: int, tmp_path: Path
+) -> None:
+    """With the numbers that all calls give them."""
+    target = with_threads(HOST, threads)
+    tile = r"(ccg_tile_f32_\w+)"
+    program = build(parse(product(200)), BuildOptions(target, strict=strict)).program
+    entry, tiles, _ = emit_table(program, target, strict).units
+    (name,) = re.findall(rf'#include "{tile}\.h"', tiles.text)
+    assert ENTRY in entry.text
+    assert f"{name}(sums, " in entry.text
+    assert f"{name}.h" not in entry.text
+    assert re.search(rf"tile_of_{name}\(a0, a1, a2, a3, 200, 1, \w+, 200\);", tiles.text)
+    assert all(("#define CCG_STRICT 1" in unit.text) == strict for unit in (entry, tiles))
+    both = Sources({unit.name: unit.text for unit in (entry, tiles)}, runtime=())
+    assert_clean(both, tmp_path, compiler)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
