@@ -78,7 +78,7 @@ class _Outliner:
         group = self._group_of_root.get(instruction)
         if group is None:
             return [*instruction.control_predecessors, *instruction.operands]
-        return list(group.inputs())
+        return group.inputs()
 
     def _visit(self, instruction: Instruction) -> None:
         group = self._group_of_root.get(instruction)
@@ -93,7 +93,7 @@ class _Outliner:
         self._new[instruction] = new
 
     def _outline(self, group: Group) -> None:
-        inputs = list(group.inputs())
+        inputs = group.inputs()
         nested = _nested_computation(group, inputs)
         operands = tuple(self._new[i] for i in inputs)
         fusion = Instruction(

@@ -43,16 +43,17 @@ class Rows:
 
 @dataclass(eq=False)
 class Group:
-    """One kernel to be. `roots`: what it stores. `straight`: members that an output element reads
-    at its own index alone; `depths`: of the others, how many of them read each other on the way
-    from what the kernel stores. `places`: the indices at which members are read, one number each;
-    `times`: how often an element of each is computed. `hero`: a contraction or an op that writes in
-    a way of its own; `before`: members that it reads. `cut`: of reshapes that cut rows, and of
-    members that are read through them, the dimensions of what they read along which an element
-    takes a division to find."""
+    """One kernel to be. `roots`: what it stores; `read`: what it reads from memory. `straight`:
+    members that an output element reads at its own index alone; `depths`: of the others, how many
+    of them read each other on the way from what the kernel stores. `places`: the indices at which
+    members are read, one number each; `times`: how often an element of each is computed. `hero`: a
+    contraction or an op that writes in a way of its own; `before`: members that it reads. `cut`: of
+    reshapes that cut rows, and of members that are read through them, the dimensions of what they
+    read along which an element takes a division to find."""
 
     roots: list[Instruction]
     members: dict[Instruction, None] = field(default_factory=dict)
+    read: set[Instruction] = field(default_factory=set)
     straight: set[Instruction] = field(default_factory=set)
     depths: dict[Instruction, int] = field(default_factory=dict)
     places: dict[Instruction, frozenset[int]] = field(default_factory=dict)
@@ -66,10 +67,15 @@ class Group:
     def dimensions(self) -> tuple[int, ...]:
         return result_dimensions(self.roots[0])
 
-    def inputs(self) -> dict[Instruction, None]:
-        """What the group reads from memory, in the order of first use if the members are."""
-        read = (o for m in self.members for o in m.operands if o not in self.members)
-        return {i: None for i in read if not is_written_out(i)}
+    def add(self, member: Instruction) -> None:
+        self.members[member] = None
+        self.read.discard(member)
+        outside = (o for o in member.operands if o not in self.members)
+        self.read.update(o for o in outside if not is_written_out(o))
+
+    def inputs(self) -> list[Instruction]:
+        """What it reads, in the order of first use if the members are."""
+        return list(dict.fromkeys(o for m in self.members for o in m.operands if o in self.read))
 
 
 def result_dimensions(instruction: Instruction) -> tuple[int, ...]:

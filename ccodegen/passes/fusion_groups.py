@@ -80,7 +80,7 @@ class _Decider:
 
     def _begin(self, instruction: Instruction) -> None:
         group = Group([instruction])
-        group.members[instruction] = None
+        group.add(instruction)
         group.straight.add(instruction)
         group.places[instruction] = frozenset({0})
         group.times[instruction] = 1

@@ -107,7 +107,7 @@ class Obstacles:
         if len(self._readings.places(instruction, group)) > most:
             return "its readers' code would hold it in too many places"
         own = (o for o in instruction.operands if not is_written_out(o))
-        if self._count_inputs({*group.inputs(), *own}) > _MOST_INPUTS:
+        if self._count_inputs(group.read.union(own)) > _MOST_INPUTS:
             return "the reader's kernel would have too many inputs"
         if instruction.op in CONTRACTIONS:
             if not self._fits_as_hero(instruction, group):

@@ -22,7 +22,7 @@ class Readings:
         """Makes it a member, and says in the group how it is read."""
         group.places[instruction] = self.places(instruction, group)
         group.times[instruction] = self.times(instruction, group)
-        group.members[instruction] = None
+        group.add(instruction)
         if self.is_straight(instruction, group):
             group.straight.add(instruction)
         else:

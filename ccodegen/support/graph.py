@@ -13,14 +13,13 @@ def post_order(
 ) -> tuple[Node, ...]:
     """What the roots reach, each node once and after `before(node)`, which are visited in order."""
     done: dict[Node, None] = {}
-    stack = [(root, False) for root in reversed(tuple(roots))]
+    begun: set[Node] = set()
+    stack = list(reversed(tuple(roots)))
     while stack:
-        node, expanded = stack.pop()
-        if node in done:
-            continue
-        if expanded:
-            done[node] = None
-            continue
-        stack.append((node, True))
-        stack.extend((n, False) for n in reversed(before(node)) if n not in done)
+        node = stack[-1]
+        if node in begun:
+            done[stack.pop()] = None
+        else:
+            begun.add(node)
+            stack += [n for n in reversed(before(node)) if n not in done]
     return tuple(done)
