@@ -15,11 +15,11 @@ from ccodegen.backend.toolchain import (
     CompilerRun,
     blame,
     build_key,
-    effort_flags,
     link_flags,
     object_command,
     own_flags,
     runtime_files,
+    unit_flags,
 )
 from ccodegen.emit.unit import Unit
 from ccodegen.support.collection import collect_meanwhile
@@ -59,7 +59,7 @@ class Library:
             if not self._place(name).exists():
                 self._place(name).write_text(text, encoding="utf-8")
         self._objects[unit] = source.with_suffix(".o")
-        flags = (*self._flags, *self._own, *effort_flags(self._compiler, unit.effort))
+        flags = (*self._flags, *self._own, *unit_flags(self._compiler, unit))
         command = object_command(self._compiler, flags, source)
         self._runs[unit] = CompilerRun(command)
         if sum(not result.done() for result in self._results.values()) < self._processors:
@@ -117,7 +117,7 @@ class Library:
     def _key(self, unit: Unit) -> str:
         """The C, the runtime's files it includes, and what compiles it."""
         runtime = runtime_files([unit])
-        flags = effort_flags(self._compiler, unit.effort)
+        flags = unit_flags(self._compiler, unit)
         parts = (unit.text, *flags, *runtime, *runtime.values())
         return digest("object", self._built_by, *parts)
 

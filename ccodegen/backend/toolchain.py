@@ -34,6 +34,8 @@ _SOME_OF_GCC = (
     "--param", "iv-consider-all-candidates-bound=4",
 )
 _OF_GCC = {Effort.SOME: _SOME_OF_GCC, Effort.MASKS: _MASKS_OF_GCC}
+# Else each line of a tile's sums that is stored as it is, be it of eight, is a call of memcpy.
+_TILES_OF_GCC = ("-fno-tree-loop-distribute-patterns",)
 # Of gcc: two that take an eighth of its time for no better code, and the assembler starts with it;
 # loops with selects stay without branches, which else no vectors are made of; and so with calls of
 # a loop with many: by default a function may not grow to more than twice its size.
@@ -70,11 +72,13 @@ def _is_gcc(compiler: CompilerCommand) -> bool:
     return "Free Software Foundation" in _version(compiler, compiler.stamp)
 
 
-def effort_flags(compiler: CompilerCommand, effort: Effort) -> tuple[str, ...]:
-    """That come behind the target's own."""
-    if effort is Effort.LITTLE:
+def unit_flags(compiler: CompilerCommand, unit: Unit) -> tuple[str, ...]:
+    """That come behind the target's own, by what the unit is worth and has in it."""
+    if unit.effort is Effort.LITTLE:
         return _LITTLE
-    return _OF_GCC.get(effort, ()) if _is_gcc(compiler) else ()
+    if not _is_gcc(compiler):
+        return ()
+    return (*_OF_GCC.get(unit.effort, ()), *(_TILES_OF_GCC if "ccg_tile_" in unit.text else ()))
 
 
 def link_flags(

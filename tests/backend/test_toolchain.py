@@ -1,14 +1,17 @@
-"""What a library for this process is linked with."""
+"""What units are compiled with, and a library for this process is linked with."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from ccodegen.backend.compilers import find_compiler
-from ccodegen.backend.toolchain import link_flags
-from ccodegen.emit.unit import POOL_HEADER
+from ccodegen.backend.toolchain import link_flags, object_command, own_flags, unit_flags
+from ccodegen.emit.effort import Effort
+from ccodegen.emit.unit import POOL_HEADER, Unit
 from ccodegen.support import runtime_c
 from ccodegen.target import load
 
@@ -37,3 +40,28 @@ def test_threads_of_32_bit_processors_need_functions_of_a_newer_version(
     monkeypatch.setattr(sys, "maxsize", (1 << 31) - 1)
     links = link_flags(GCC, HOST, ("-O3",), ("ccg_base.h", POOL_HEADER))
     assert "-nostdlib" not in links and links[-1] == "-pthread"
+
+
+@pytest.mark.skipif(GCC.words != ("gcc",), reason="gcc only")
+@pytest.mark.parametrize("effort", [Effort.MASKS, Effort.MOST])
+def test_lines_of_tiles_are_copied_without_calls(effort: Effort, tmp_path: Path) -> None:
+    text = """#include <stddef.h>
+    void ccg_tile_f32_4x32(float *sums, size_t row);
+    void lines(float *restrict y, size_t rows, size_t columns);
+    void lines(float *restrict y, size_t rows, size_t columns)
+    {
+        for (size_t i = 0; i < rows; ++i) {
+            float sums[32];
+            ccg_tile_f32_4x32(sums, i);
+            for (size_t j = 0; j < columns; ++j) {
+                y[i * columns + j] = sums[j];
+            }
+        }
+    }
+    """
+    unit = Unit("lines.c", text, effort)
+    source = tmp_path / unit.name
+    source.write_text(text)
+    flags = (*HOST.compile_flags(False), *own_flags(GCC), *unit_flags(GCC, unit))
+    subprocess.run(object_command(GCC, flags, source), check=True)
+    assert b"memcpy" not in source.with_suffix(".o").read_bytes()
