@@ -8,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from ccodegen.backend.build import build
 from ccodegen.backend.compilers import find_compiler
+from ccodegen.backend.options import BuildOptions
 from ccodegen.backend.toolchain import link_flags, object_command, own_flags, unit_flags
-from ccodegen.emit.effort import Effort
-from ccodegen.emit.unit import POOL_HEADER, Unit
+from ccodegen.emit.table import emit_table
+from ccodegen.emit.unit import POOL_HEADER
+from ccodegen.hlo.text import parse
 from ccodegen.support import runtime_c
 from ccodegen.target import load
+from tests.emit.c_compiler import write
 
 HOST = load("host")
 GCC = find_compiler(HOST)
@@ -43,25 +47,12 @@ def test_threads_of_32_bit_processors_need_functions_of_a_newer_version(
 
 
 @pytest.mark.skipif(GCC.words != ("gcc",), reason="gcc only")
-@pytest.mark.parametrize("effort", [Effort.MASKS, Effort.MOST])
-def test_lines_of_tiles_are_copied_without_calls(effort: Effort, tmp_path: Path) -> None:
-    text = """#include <stddef.h>
-    void ccg_tile_f32_4x32(float *sums, size_t row);
-    void lines(float *restrict y, size_t rows, size_t columns);
-    void lines(float *restrict y, size_t rows, size_t columns)
-    {
-        for (size_t i = 0; i < rows; ++i) {
-            float sums[32];
-            ccg_tile_f32_4x32(sums, i);
-            for (size_t j = 0; j < columns; ++j) {
-                y[i * columns + j] = sums[j];
-            }
-        }
-    }
-    """
-    unit = Unit("lines.c", text, effort)
-    source = tmp_path / unit.name
-    source.write_text(text)
+def test_lines_of_tiles_are_copied_without_calls(tmp_path: Path) -> None:
+    text = """ENTRY e { x = f32[500,5] parameter(0)  y = f32[5,40] parameter(1)
+        ROOT r = f32[500,40] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
+    units = emit_table(build(parse(text), BuildOptions(HOST)).program, HOST).units
+    (unit,) = [u for u in units if "ccg_tile_" in u.text and "ccg_call" in u.text]
+    (source,) = write({unit.name: unit.text}, tmp_path)
     flags = (*HOST.compile_flags(False), *own_flags(GCC), *unit_flags(GCC, unit))
     subprocess.run(object_command(GCC, flags, source), check=True)
     assert b"memcpy" not in source.with_suffix(".o").read_bytes()
