@@ -34,7 +34,8 @@ _SOME_OF_GCC = (
     "--param", "iv-consider-all-candidates-bound=4",
 )
 _OF_GCC = {Effort.SOME: _SOME_OF_GCC, Effort.MASKS: _MASKS_OF_GCC}
-# Else each line of a tile's sums that is stored as it is, be it of eight, is a call of memcpy.
+# Else each line of a tile's sums that is stored as it is, be it of eight, is a call of memcpy, or
+# what an x86 processor has in its place, which takes as long to begin.
 _TILES_OF_GCC = ("-fno-tree-loop-distribute-patterns",)
 # Of gcc: two that take an eighth of its time for no better code, and the assembler starts with it;
 # loops with selects stay without branches, which else no vectors are made of; and so with calls of
