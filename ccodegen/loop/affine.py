@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import TypeAlias
 
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
 from ccodegen.loop.ranges import Interval, Ranges, interval, point
@@ -51,10 +52,17 @@ class Affine:
     def is_constant(self) -> bool:
         return not self.terms
 
-    def bounds(self, ranges: Ranges) -> Interval:
+    def bounds(self, ranges: Ranges, limits: Limits | None = None) -> Interval:
         total = point(self.constant)
         for term, coefficient in self.terms.items():
             total += interval(term, ranges).scaled(coefficient)
+        for var, most in reversed((limits or {}).items()):
+            step = self.terms.get(var, 0)
+            if most and step > 0:  # the last turn of that loop, wherever it ends
+                before = self - Affine({var: step})
+                last = (before + (end - 1).scaled(step) for end in most)
+                highs = (index.bounds(ranges, limits).high for index in last)
+                return Interval(total.low, min(total.high, *highs))
         return total
 
     @property
@@ -75,6 +83,17 @@ class Affine:
         elif self.constant < 0:
             subtracted.append(constant)
         return _sum(added, subtracted)
+
+
+Limits: TypeAlias = dict[Var, list[Affine]]
+"""What the variables of loops stay below, outer ones first: each of these."""
+
+
+def ends(extent: Expr) -> tuple[Expr, ...]:
+    """What the extent of a loop is the least of."""
+    if isinstance(extent, Apply) and extent.operator == "minimum":
+        return extent.arguments
+    return (extent,)
 
 
 @functools.lru_cache(maxsize=4096)

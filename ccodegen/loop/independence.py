@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ccodegen.loop.affine import Affine, affine
+from ccodegen.loop.affine import Affine, affine, ends
 from ccodegen.loop.ir import (
     INDEX,
     Alloc,
@@ -128,11 +128,7 @@ class _Accesses:
 
     def _limits(self, extent: Expr) -> list[Affine]:
         """What the extent is not greater than, of terms that are of the loop."""
-        match extent:
-            case Apply("minimum", arguments):
-                limits = [self.full(argument) for argument in arguments]
-            case _:
-                limits = [self.full(extent)]
+        limits = [self.full(end) for end in ends(extent)]
         return [limit for limit in limits if not any(map(self._is_fixed, limit.terms))]
 
     def _loads(self, *expressions: Expr) -> None:
@@ -190,14 +186,7 @@ class _Accesses:
     def _reach(self, index: Affine) -> Interval:
         """Bounds of what varies of an index."""
         varying = {t: c for t, c in index.terms.items() if not self._is_fixed(t)}
-        bounds = Affine(varying, index.constant).bounds(self.ranges)
-        for var, limits in reversed(self.limits.items()):
-            step = varying.get(var, 0)
-            if limits and step > 0:  # the last turn of that loop, wherever it ends
-                before = Affine({t: c for t, c in varying.items() if t != var}, index.constant)
-                ends = (self._reach(before + (limit - 1).scaled(step)).high for limit in limits)
-                return Interval(bounds.low, min(bounds.high, *ends))
-        return bounds
+        return Affine(varying, index.constant).bounds(self.ranges, self.limits)
 
     def _is_fixed(self, term: Expr) -> bool:
         """Whether a term has one value in all turns, because nothing in it is of the loop."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 
-from ccodegen.loop.affine import affine
+from ccodegen.loop.affine import Limits, affine, ends
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
@@ -31,42 +31,60 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import applied, loads
-from ccodegen.loop.ranges import KnownRanges, counted, interval, is_inside
-from ccodegen.loop.rebuild import Body, rebuild
+from ccodegen.loop.ranges import KnownRanges, counted, interval
+from ccodegen.loop.rebuild import Body, rebuild, written_buffers
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
 
-def name_arms(body: Body, fresh: Callable[[str], str], masks: bool = True) -> Body:
+def name_arms(body: Body, fresh: Callable[[str], str], masked_bytes: int = 4) -> Body:
     """Before: `for i < 4 vector { y[i] = x[i] > 0 ? exp(x[i]) : 1 }`. After: `for i < 4 vector
     { let choice = exp(x[i]); y[i] = x[i] > 0 ? choice : 1 }`.
 
-    Only arms that read what is read in any case; or what is inside of its array for all that memory
-    may hold, and not side by side, or in a loop that compilers unroll, or complex numbers. So too
-    second conditions of "and" and "or", and choices that are compared. `fresh` gives names that the
-    kernel does not have yet, after a hint; `masks`: there are vectors that are read in part.
+    Only arms that read what is read in any case, here or before; or what is inside of its array for
+    all that memory may hold, and not side by side, or in a loop that compilers unroll, or complex
+    numbers. So too second conditions of "and" and "or", and choices that are compared. `fresh`
+    gives names that the kernel does not have yet, after a hint; `masked_bytes`: the least element
+    of which vectors are read in part, 0 if they never are.
     """
-    return _Namer(fresh, masks).block(body)
+    return _Namer(fresh, masked_bytes).block(body)
+
+
+@immutable
+class _Lane:
+    """What counts the turns of a loop that becomes vectors, and the elements that are read in any
+    case by what its body has done, and have not changed since."""
+
+    var: Var
+    read: set[Load] = field(default_factory=set)
+
+    def do(self, statement: Stmt) -> None:
+        self.read.update(expr for expr in computed(statement) if isinstance(expr, Load))
+        written = written_buffers((statement,))
+        self.read.difference_update([load for load in self.read if load.buffer in written])
 
 
 @immutable
 class _Namer:
-    """`ranges`: extents of loops and intervals of names, no two of which are the same."""
+    """`ranges`: extents of loops and intervals of names, no two of which are the same; `limits`:
+    of loops whose extents are computed."""
 
     fresh: Callable[[str], str]
-    masks: bool
+    masked_bytes: int
     ranges: KnownRanges = field(default_factory=lambda: KnownRanges({}))
+    limits: Limits = field(default_factory=dict)
 
-    def block(self, body: Body, lane: Var | None = None) -> Body:
-        """With names for arms; `lane` counts the turns of a loop that becomes vectors, whose body
-        it is."""
+    def block(self, body: Body, lane: _Lane | None = None) -> Body:
+        """With names for arms; `lane`: of a loop that becomes vectors, whose body it is."""
         new: list[Stmt] = []
         for statement in body:
             match statement:
                 case For(var, extent, inner, kind):
                     self.ranges[var] = counted(extent, self.ranges)
+                    if not isinstance(extent, int):
+                        self.limits[var] = [affine(end) for end in ends(extent)]
                     lanes = kind in (LoopKind.VECTOR, LoopKind.LANES)
-                    inside = self.block(inner, var if lanes else None)
+                    inside = self.block(inner, _Lane(var) if lanes else None)
                     new.append(replace(statement, body=inside))
                 case If(condition, then, orelse):
                     new.append(If(condition, self.block(then), self.block(orelse)))
@@ -74,9 +92,11 @@ class _Namer:
                     new += self._with_names(statement, lane) if lane else [statement]
             if isinstance(statement, Let):
                 self.ranges[statement.var] = interval(statement.value, self.ranges)
+            if lane:
+                lane.do(statement)
         return tuple(new)
 
-    def _with_names(self, statement: Stmt, lane: Var) -> Iterator[Stmt]:
+    def _with_names(self, statement: Stmt, lane: _Lane) -> Iterator[Stmt]:
         """The statement, behind names for arms that it chooses from."""
         if isinstance(statement, Let | Store):
             while arm := next(self._arms(statement, lane), None):
@@ -86,7 +106,7 @@ class _Namer:
                 (statement,) = rebuild((statement,), _replacer(arm, name))
         yield statement
 
-    def _arms(self, statement: Stmt, lane: Var) -> Iterator[Expr]:
+    def _arms(self, statement: Stmt, lane: _Lane) -> Iterator[Expr]:
         certain = computed(statement)
         read = {expr for expr in certain if isinstance(expr, Load)}
         for expr in certain:
@@ -98,10 +118,12 @@ class _Namer:
                 case Apply(operator, values) if operator.startswith("compare"):
                     yield from filter(_is_choice, values)
 
-    def _pays_to_compute(self, arm: Expr, read: set[Load], lane: Var) -> bool:
+    def _pays_to_compute(self, arm: Expr, read: set[Load], lane: _Lane) -> bool:
         """Whether an arm keeps loops from becoming good vectors, and can be computed in any case;
-        `read`: what is read in any case."""
-        needed = [load for load in loads(arm) if load not in read]
+        `read`: what the statement reads in any case."""
+        if arm in lane.read - read and self._is_short(lane):
+            return True
+        needed = [load for load in loads(arm) if load not in read | lane.read]
         slow = not needed and _is_slow(arm)
         wanted = slow or self._gathers(needed, lane) or self._is_pair(arm, needed)
         return wanted and not _divides_indices(arm)
@@ -113,13 +135,20 @@ class _Namer:
         safe = all(map(self._is_inside, needed)) and not _divides_indices(condition)
         return takes_work and safe
 
-    def _gathers(self, needed: list[Load], lane: Var) -> bool:
+    def _gathers(self, needed: list[Load], lane: _Lane) -> bool:
         """Whether vectors are not read of all at once, and all is inside of its array."""
-        turns = self.ranges[lane]
-        is_short = isinstance(turns, int) and turns <= MOST_UNROLLED
-        masked = self.masks and not is_short
-        apart = [load for load in needed if not (masked and self._is_side_by_side(load, lane))]
+        apart = [load for load in needed if not self._is_masked(load, lane)]
         return bool(apart) and all(map(self._is_inside, needed))
+
+    def _is_masked(self, load: Load, lane: _Lane) -> bool:
+        """Whether vectors of it are read at once, in part."""
+        has_masks = 0 < self.masked_bytes <= load.type.bytes and not self._is_short(lane)
+        return has_masks and self._is_side_by_side(load, lane.var)
+
+    def _is_short(self, lane: _Lane) -> bool:
+        """Whether compilers unroll the loop."""
+        turns = self.ranges[lane.var]
+        return isinstance(turns, int) and turns <= MOST_UNROLLED
 
     def _is_side_by_side(self, load: Load, lane: Var) -> bool:
         """Whether each turn reads the element behind that of the turn before."""
@@ -132,7 +161,9 @@ class _Namer:
         return computed and all(map(self._is_inside, needed))
 
     def _is_inside(self, load: Load) -> bool:
-        return is_inside(load, self.ranges)
+        sizes = load.buffer.dimensions
+        reach = [affine(index).bounds(self.ranges, self.limits) for index in load.indices]
+        return all(0 <= r.low <= r.high < size for r, size in zip(reach, sizes, strict=True))
 
 
 def _replacer(arm: Expr, name: Var) -> Callable[[Expr], Expr]:

@@ -98,7 +98,7 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
         body = widen_narrow_stores(body, fresh, machine.vector_bytes)
         body = overlap_tails(body, fresh, machine.vector_bytes)
         body = name_conditions(mask_choices(body), fresh)
-        body = name_arms(body, fresh, machine.has_masks)
+        body = name_arms(body, fresh, machine.masked_bytes)
         body = pair_turns(body, fresh)
     if machine.fetches_ahead:
         body = read_far_rows(body, fresh)

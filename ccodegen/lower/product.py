@@ -66,9 +66,12 @@ class Product:
         return self._entry(1, self.shape.rhs_index(batch, depth, column), self.right_type)
 
     def finish(self, batch: Index, row: Index, column: Index, total: Expr) -> None:
-        """The epilogue: stores the outputs that are made from one sum."""
+        """The epilogue: stores the outputs that are made from one sum, which is read in any case:
+        where one reads it on a condition, of elements beside it, compilers make no vectors."""
         at = self.shape.output_index(batch, row, column)
         value = converted(total, self.hero.array_shape.element_type)
+        if any(output.instruction is not self.hero for output in self.work.job.outputs):
+            value = self.work.builder.let(value, "sum")
         self.work.elements.know(self.hero, at, (value,))
         for output in self.work.job.outputs:
             if is_framed(self.work, output):

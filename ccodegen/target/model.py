@@ -84,9 +84,10 @@ class Machine:
         return self.vector_bytes >= _WIDE
 
     @property
-    def has_masks(self) -> bool:
-        """Whether vectors are read in part, as they are since AVX."""
-        return self.vector_bytes > 16
+    def masked_bytes(self) -> int:
+        """The least element of which vectors are read in part: words since AVX, bytes since
+        AVX-512; 0 if they never are."""
+        return {32: 4, 64: 1}.get(self.vector_bytes, 0)
 
     def vector_elements(self, element_bytes: int) -> int:
         """How many elements a vector register holds: 1 where there are no vectors."""

@@ -20,7 +20,7 @@ AT = Buffer("at", ElementType.S32, (32,), Space.ARGUMENT)
 
 
 def named(
-    arm: str, kind: LoopKind = LoopKind.VECTOR, turns: int = 32, masks: bool = True
+    arm: str, kind: LoopKind = LoopKind.VECTOR, turns: int = 32, masked_bytes: int = 4
 ) -> list[str]:
     """The statements in a loop over y[i] = x[i] > 0 ? (an arm) : 1."""
     b = Builder()
@@ -49,7 +49,7 @@ def named(
             ),
         }
         b.store(Y, (i,), apply("select", compare("gt", x, const(F32, 0.0)), arms[arm], x))
-    kernel = Kernel("k", (X, Y, Z, AT), name_arms(b.statements, b.fresh, masks))
+    kernel = Kernel("k", (X, Y, Z, AT), name_arms(b.statements, b.fresh, masked_bytes))
     verify_kernel(kernel)
     return [line.strip() for line in to_text(kernel).splitlines()[2:-2]]
 
@@ -75,12 +75,52 @@ def test_an_arm_that_is_not_read_side_by_side() -> None:
     ]
 
 
-@pytest.mark.parametrize(("turns", "masks"), [(16, True), (32, False)])
-def test_an_arm_that_no_vectors_are_read_of(turns: int, masks: bool) -> None:
-    assert named("reads", turns=turns, masks=masks) == [
+@pytest.mark.parametrize(("turns", "masked_bytes"), [(16, 4), (32, 0), (32, 8)])
+def test_an_arm_that_no_vectors_are_read_of(turns: int, masked_bytes: int) -> None:
+    assert named("reads", turns=turns, masked_bytes=masked_bytes) == [
         "let choice: f32 = z[i]",
         "y[i] = select(x[i] > 0.0:f32, choice, x[i])",
     ]
+
+
+def test_an_arm_that_is_read_before() -> None:
+    """Unless it has been stored since."""
+    beyond = Buffer("v", F32, (7,))
+    stored = []
+    for stores in (False, True):
+        b = Builder()
+        with b.loop(8, "i", LoopKind.VECTOR) as i:
+            v = b.load(beyond, (i,))
+            positive = b.let(compare("gt", v, const(F32, 0.0)), "positive")
+            if stores:
+                b.store(beyond, (i,), const(F32, 1.0))
+            b.store(Y, (i,), apply("select", positive, v, apply("exponential", v)))
+        kernel = Kernel("k", (Y, beyond), name_arms(b.statements, b.fresh))
+        stored.append([line.strip() for line in to_text(kernel).splitlines()[3:-2]])
+    assert stored == [
+        [
+            "let choice: f32 = v[i]",
+            "let choice_1: f32 = exponential(choice)",
+            "y[i] = select(positive, choice, choice_1)",
+        ],
+        ["v[i] = 1.0:f32", "y[i] = select(positive, v[i], exponential(v[i]))"],
+    ]
+
+
+def test_an_arm_that_is_inside_as_loops_end_there() -> None:
+    b = Builder()
+    rows = Buffer("v", F32, (320,), Space.ARGUMENT)
+    with b.loop(4, "turn") as turn:
+        first = apply("multiply", turn, index(6))
+        left = apply("subtract", index(20), first)
+        with b.loop(apply("minimum", left, index(6)), "row") as row:
+            start = apply("multiply", apply("add", first, row), index(16))
+            with b.loop(16, "i", LoopKind.VECTOR) as i:
+                v = b.load(rows, (apply("add", start, i),))
+                positive = compare("gt", b.load(X, (i,)), const(F32, 0.0))
+                b.store(Y, (i,), apply("select", positive, v, const(F32, 1.0)))
+    kernel = Kernel("k", (X, Y, rows), name_arms(b.statements, b.fresh))
+    assert "select(x[i] > 0.0:f32, choice, 1.0:f32)" in to_text(kernel)
 
 
 def test_an_arm_of_an_arm() -> None:
