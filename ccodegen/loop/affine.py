@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import TypeAlias
 
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
-from ccodegen.loop.ranges import Interval, Ranges, interval, point
+from ccodegen.loop.ranges import Interval, KnownRanges, Ranges, counted, interval, point
 from ccodegen.support.immutable import immutable
 
 # A dividend is shifted to be positive only by so much that a 32-bit index does not overflow.
@@ -53,10 +53,13 @@ class Affine:
         return not self.terms
 
     def bounds(self, ranges: Ranges, limits: Limits | None = None) -> Interval:
+        """`limits`: of the variables; by default what is known of them."""
+        if limits is None:
+            limits = ranges.limits if isinstance(ranges, KnownRanges) else {}
         total = point(self.constant)
         for term, coefficient in self.terms.items():
             total += interval(term, ranges).scaled(coefficient)
-        for var, most in reversed((limits or {}).items()):
+        for var, most in reversed(limits.items()):
             step = self.terms.get(var, 0)
             if most and step > 0:  # the last turn of that loop, wherever it ends
                 before = self - Affine({var: step})
@@ -94,6 +97,13 @@ def ends(extent: Expr) -> tuple[Expr, ...]:
     if isinstance(extent, Apply) and extent.operator == "minimum":
         return extent.arguments
     return (extent,)
+
+
+def count(var: Var, extent: int | Expr, ranges: KnownRanges) -> None:
+    """Adds a loop's variable to what is known."""
+    ranges[var] = counted(extent, ranges)
+    if not isinstance(extent, int):
+        ranges.limits[var] = [affine(end) for end in ends(extent)]
 
 
 @functools.lru_cache(maxsize=4096)

@@ -6,7 +6,7 @@ import math
 
 from ccodegen.loop.affine import Affine
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Var
-from ccodegen.loop.ranges import Interval, Ranges, interval
+from ccodegen.loop.ranges import Interval, KnownRanges, Ranges, interval
 from ccodegen.support.element_type import ElementType
 
 PRED = ElementType.PRED
@@ -75,7 +75,8 @@ def assume(condition: Expr, truth: bool, ranges: Ranges) -> Ranges:
             name in NEGATED
         ):
             cut = _cut(name if truth else NEGATED[name], limit)
-            return {**ranges, part: interval(part, ranges).intersection(cut)}
+            reach = interval(part, ranges).intersection(cut)
+            return KnownRanges(ranges).with_range(part, reach)
     return ranges
 
 

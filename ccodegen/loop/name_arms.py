@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 
-from ccodegen.loop.affine import Limits, affine, ends
+from ccodegen.loop.affine import affine, count
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
@@ -31,7 +31,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import applied, loads
-from ccodegen.loop.ranges import KnownRanges, counted, interval
+from ccodegen.loop.ranges import KnownRanges, interval
 from ccodegen.loop.rebuild import Body, rebuild, written_buffers
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -66,13 +66,11 @@ class _Lane:
 
 @immutable
 class _Namer:
-    """`ranges`: extents of loops and intervals of names, no two of which are the same; `limits`:
-    of loops whose extents are computed."""
+    """`ranges`: extents of loops and intervals of names, no two of which are the same."""
 
     fresh: Callable[[str], str]
     masked_bytes: int
     ranges: KnownRanges = field(default_factory=lambda: KnownRanges({}))
-    limits: Limits = field(default_factory=dict)
 
     def block(self, body: Body, lane: _Lane | None = None) -> Body:
         """With names for arms; `lane`: of a loop that becomes vectors, whose body it is."""
@@ -80,9 +78,7 @@ class _Namer:
         for statement in body:
             match statement:
                 case For(var, extent, inner, kind):
-                    self.ranges[var] = counted(extent, self.ranges)
-                    if not isinstance(extent, int):
-                        self.limits[var] = [affine(end) for end in ends(extent)]
+                    count(var, extent, self.ranges)
                     lanes = kind in (LoopKind.VECTOR, LoopKind.LANES)
                     inside = self.block(inner, _Lane(var) if lanes else None)
                     new.append(replace(statement, body=inside))
@@ -162,7 +158,7 @@ class _Namer:
 
     def _is_inside(self, load: Load) -> bool:
         sizes = load.buffer.dimensions
-        reach = [affine(index).bounds(self.ranges, self.limits) for index in load.indices]
+        reach = [affine(index).bounds(self.ranges) for index in load.indices]
         return all(0 <= r.low <= r.high < size for r, size in zip(reach, sizes, strict=True))
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
 from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.support.immutable import immutable
+
+if TYPE_CHECKING:
+    from ccodegen.loop.affine import Affine
 
 Bound: TypeAlias = int | float
 
@@ -66,14 +69,24 @@ _KNOWN = ("remainder", "minimum")
 class KnownRanges(dict[Expr, int | Interval]):
     """Ranges that stay as they are, so that what follows for an expression is found once.
 
-    A variable may be added before it stands in any expression. `found`: bounds of expressions;
-    `simple`: what they are simplified.
+    A variable may be added before it stands in any expression. `limits`: what variables of loops
+    stay below, outer ones first, each of these; `found`: bounds of expressions; `simple`: what they
+    are simplified.
     """
 
     def __init__(self, ranges: Ranges) -> None:
         super().__init__(ranges)
+        self.limits: dict[Var, list[Affine]] = {}
+        if isinstance(ranges, KnownRanges):
+            self.limits |= ranges.limits
         self.found: dict[Expr, Interval] = {}
         self.simple: dict[Expr, Expr] = {}
+
+    def with_range(self, expr: Expr, reach: Interval) -> KnownRanges:
+        """These, and one more."""
+        ranges = KnownRanges(self)
+        ranges[expr] = reach
+        return ranges
 
 
 def interval(expr: Expr, ranges: Ranges) -> Interval:

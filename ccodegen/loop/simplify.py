@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from ccodegen.loop.affine import Affine, affine, divmod_affine, recombined, term
+from ccodegen.loop.affine import Affine, affine, count, divmod_affine, recombined, term
 from ccodegen.loop.conditions import (
     FALSE,
     NEGATED,
@@ -21,7 +21,7 @@ from ccodegen.loop.fold import folded
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Load, Var
 from ccodegen.loop.neutral import neutral
 from ccodegen.loop.parts import same
-from ccodegen.loop.ranges import Interval, KnownRanges, Ranges, interval
+from ccodegen.loop.ranges import KnownRanges, Ranges, interval
 
 
 def simplify(expr: Expr, ranges: Ranges) -> Expr:
@@ -142,9 +142,11 @@ class Simplifier:
         ranges = assume(condition, truth, self.ranges)
         return self if ranges is self.ranges else Simplifier(ranges, self.values)
 
-    def with_range(self, var: Var, reach: int | Interval) -> Simplifier:
+    def with_loop(self, var: Var, extent: int | Expr) -> Simplifier:
         """Simplifies where a loop variable is in scope."""
-        return Simplifier({**self.ranges, var: reach}, self.values)
+        ranges = KnownRanges(self.ranges)
+        count(var, extent, ranges)
+        return Simplifier(ranges, self.values)
 
     def with_value(self, var: Var, value: Expr) -> Simplifier:
         """Simplifies where a variable has a simplified value; a trivial one takes its place."""
@@ -152,7 +154,8 @@ class Simplifier:
             return Simplifier(self.ranges, {**self.values, var: value})
         if var.type is not INDEX:
             return self
-        return self.with_range(var, interval(value, self.ranges))
+        ranges = self.ranges.with_range(var, interval(value, self.ranges))
+        return Simplifier(ranges, self.values)
 
 
 def _point_or(expr: Expr, ranges: Ranges) -> Expr:

@@ -19,7 +19,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import same
-from ccodegen.loop.ranges import Interval, Ranges, interval
+from ccodegen.loop.ranges import Ranges
 from ccodegen.loop.rebuild import Body, kept
 from ccodegen.loop.simplify import Simplifier
 
@@ -70,13 +70,9 @@ def _loop(loop: For, simple: Simplifier) -> Body:
     extent = loop.extent if isinstance(loop.extent, int) else simple(loop.extent)
     if isinstance(extent, Const):
         extent = int(extent.value)
-    if isinstance(extent, int):
-        reach: int | Interval = extent
-    else:
-        reach = Interval(0, interval(extent, simple.ranges).high - 1)
-    if reach == 0:
+    if extent == 0:
         return ()
-    body, _ = _block(loop.body, simple.with_range(loop.var, reach))
+    body, _ = _block(loop.body, simple.with_loop(loop.var, extent))
     if _is_empty(body):
         return ()
     if extent == 1:

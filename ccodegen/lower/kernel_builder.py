@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from ccodegen.loop.affine import count
 from ccodegen.loop.builder import Builder, apply, index
 from ccodegen.loop.ir import Expr, For, Index, LoopKind, Stmt, Var
 from ccodegen.loop.linear import split_request
@@ -85,8 +86,7 @@ class KernelBuilder(Builder):
             return apply("add", apply("multiply", outer_index, index(inner)), inner_index)
         var = Var(name)
         axes.append((var, extent))
-        if isinstance(extent, int):
-            self.ranges[var] = extent
+        count(var, extent, self.ranges)
         return var
 
     def reindexed(self, at: Index, dimensions: Sequence[int], others: Sequence[int]) -> Index:

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ccodegen.loop.affine import count
 from ccodegen.loop.builder import apply, index
 from ccodegen.loop.ir import Expr, Var
 from ccodegen.loop.linear import delinearize, linearize, split_request
+from ccodegen.loop.ranges import KnownRanges
 from tests.loop.expressions import spell, value
 
 Dimensions = tuple[int, ...]
@@ -60,6 +62,19 @@ def _replaced(expr: Expr, var: Var, whole: Expr) -> Expr:
 def test_no_division_is_left(to: Dimensions, source: Dimensions, expected: list[str]) -> None:
     indices, _ = reshape(to, source)
     assert [spell(e) for e in indices] == expected
+
+
+@pytest.mark.parametrize(("columns", "expected"), [(100, "panel * 16 + c"), (99, None)])
+def test_a_loop_ends_where_the_columns_do(columns: int, expected: str | None) -> None:
+    """The last panel of 16 has only four of 100 columns."""
+    panel, column, ranges = Var("panel"), Var("c"), KnownRanges({})
+    first = apply("multiply", panel, index(16))
+    count(panel, 7, ranges)
+    left = apply("subtract", index(100), first)
+    count(column, apply("minimum", left, index(16)), ranges)
+    row, place = delinearize(apply("add", first, column), (3, columns), ranges)
+    assert (spell(row) == "0") == (expected is not None)
+    assert expected in (None, spell(place))
 
 
 def test_sizes_without_common_factor_divide() -> None:
