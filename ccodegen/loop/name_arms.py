@@ -3,9 +3,10 @@
 Vectors compute both arms of a choice. To lanes that do not ask for a slow arm compilers give one of
 the numbers at hand, such as a limit of exp's arguments: its result is denormal, which takes
 processors many times as long as what the lane really holds. What an arm alone reads they read lane
-by lane, behind a branch, and make no vectors, unless it lies side by side and vectors have masks;
-nor of choices between structs. Of a choice that is compared they compare the arms, and make no
-vectors of the choice between conditions; nor of a condition that is computed if another one holds.
+by lane, behind a branch, and make no vectors, unless it lies side by side and there are masks for
+such vectors; nor of choices between structs. Of a choice that is compared they compare the arms,
+and make no vectors of the choice between conditions; nor of a condition that is computed if another
+one holds.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ def name_arms(body: Body, fresh: Callable[[str], str], masked_bytes: int = 4) ->
 
 @immutable
 class _Lane:
-    """What counts the turns of a loop that becomes vectors, and the elements that are read in any
-    case by what its body has done, and have not changed since."""
+    """What counts the turns of a loop that becomes vectors, and the elements that its body has read
+    in any case: they are there."""
 
     var: Var
     read: set[Load] = field(default_factory=set)
@@ -61,7 +62,8 @@ class _Lane:
     def do(self, statement: Stmt) -> None:
         self.read.update(expr for expr in computed(statement) if isinstance(expr, Load))
         written = written_buffers((statement,))
-        self.read.difference_update([load for load in self.read if load.buffer in written])
+        moved = [e for e in self.read if any(i.buffer in written for i in loads(*e.indices))]
+        self.read.difference_update(moved)
 
 
 @immutable
