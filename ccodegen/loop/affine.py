@@ -106,6 +106,13 @@ def count(var: Var, extent: int | Expr, ranges: KnownRanges) -> None:
         ranges.limits[var] = [affine(end) for end in ends(extent)]
 
 
+def is_inside(load: Load, ranges: Ranges) -> bool:
+    """Whether it reads an element of its array."""
+    reach = [affine(index).bounds(ranges) for index in load.indices]
+    sizes = load.buffer.dimensions
+    return all(0 <= r.low <= r.high < size for r, size in zip(reach, sizes, strict=True))
+
+
 @functools.lru_cache(maxsize=4096)
 def affine(expr: Expr) -> Affine:
     """An INDEX expression taken apart; what is no sum is one term."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ccodegen.loop.affine import affine
+from ccodegen.loop.affine import affine, is_inside
 from ccodegen.loop.builder import apply, index, vector_kind
 from ccodegen.loop.cost import CACHE_LINE, GATHERED
 from ccodegen.loop.cse import computed
@@ -32,7 +32,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import loads, parts
-from ccodegen.loop.ranges import Interval, counted, is_inside
+from ccodegen.loop.ranges import Interval, counted
 from ccodegen.loop.rebuild import (
     Body,
     expressions,

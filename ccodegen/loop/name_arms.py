@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 
-from ccodegen.loop.affine import affine, count
+from ccodegen.loop.affine import affine, count, is_inside
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
@@ -159,9 +159,7 @@ class _Namer:
         return computed and all(map(self._is_inside, needed))
 
     def _is_inside(self, load: Load) -> bool:
-        sizes = load.buffer.dimensions
-        reach = [affine(index).bounds(self.ranges) for index in load.indices]
-        return all(0 <= r.low <= r.high < size for r, size in zip(reach, sizes, strict=True))
+        return is_inside(load, self.ranges)
 
 
 def _replacer(arm: Expr, name: Var) -> Callable[[Expr], Expr]:

@@ -129,13 +129,6 @@ def counted(extent: int | Expr, ranges: Ranges) -> int | Interval:
     return Interval(0, max(interval(extent, ranges).high - 1, 0))
 
 
-def is_inside(load: Load, ranges: Ranges) -> bool:
-    """Whether it reads an element of its array."""
-    reach = [interval(index, ranges) for index in load.indices]
-    sizes = load.buffer.dimensions
-    return all(0 <= r.low <= r.high < size for r, size in zip(reach, sizes, strict=True))
-
-
 @functools.lru_cache
 def point(value: int) -> Interval:
     return Interval(value, value)
