@@ -23,7 +23,7 @@ from ccodegen.emit.names import Names
 from ccodegen.emit.parallel import PartText
 from ccodegen.emit.program import ProgramPrinter, file_name, own_names
 from ccodegen.emit.steps import is_single, repeated_kernels
-from ccodegen.emit.tile_unit import TileFunctions
+from ccodegen.emit.tile_unit import included, tile_functions
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.unit import Unit, pool_unit, python_unit
 from ccodegen.loop.ir import ConstantData, Kernel, Program, Space
@@ -159,12 +159,10 @@ class TablePrinter:
         for group, worth in others:
             self._complete(_view(group, self._strict), worth)
         is_one = not self._units and worth_of_last is not Effort.LITTLE
-        tiles = TileFunctions(self._texts if is_one else ())
+        tiles = tile_functions(self._texts if is_one else ())
         self._complete(self._entry_view(printer, last, tiles), worth_of_last)
-        if tiles.headers:
-            base = ("ccg_base.h",)
-            view = _UnitView(self._strict, base, prototypes=(), kernels=tiles.definitions)
-            self._complete(view, Effort.MOST)
+        if tiles:
+            self._complete(_tile_view(tiles, self._strict), Effort.MOST)
         if not printer.hooks:
             self._units.append(python_unit(self._threads))
         elif printer.shared and self._threads > 1:
@@ -244,7 +242,10 @@ class TablePrinter:
         self._send(unit)
 
     def _entry_view(
-        self, printer: ProgramPrinter, texts: Sequence[KernelText], tiles: TileFunctions
+        self,
+        printer: ProgramPrinter,
+        texts: Sequence[KernelText],
+        tiles: Sequence[KernelText],
     ) -> _UnitView:
         """The unit that calls all kernels, and has the last ones. `tiles`: those in another."""
         little = {self._texts[kernel] for kernel in self._little}
@@ -253,10 +254,11 @@ class TablePrinter:
         called = [text for text in self._texts.values() if text not in texts]
         own = {parallel.HEADER}.intersection(_headers(called))  # for their prototypes
         own |= {hooks.HEADER} if printer.hooks else set()
+        apart = set().union(*(tile.headers for tile in tiles))
         return replace(
             view,
-            headers=tuple(sorted({*view.headers, *own} - tiles.headers)),
-            prototypes=(*tiles.prototypes, *_declarations(*_apart(texts), *called)),
+            headers=tuple(sorted({*view.headers, *own} - apart)),
+            prototypes=_declarations(*tiles, *_apart(texts), *called),
             constants=tuple(printer.constants.values()),
             entry=_entry(printer, self._threads > 1),
             shared=printer.shared and self._threads > 1,
@@ -292,6 +294,16 @@ def _view(
         headers=_headers(texts),
         prototypes=_declarations(*_apart(texts), *texts),
         kernels=tuple("\n".join(text.lines((storage or {}).get(text, ""))) for text in texts),
+    )
+
+
+def _tile_view(tiles: Sequence[KernelText], strict: bool) -> _UnitView:
+    """The unit of tiles that another one calls."""
+    return _UnitView(
+        strict=strict,
+        headers=("ccg_base.h",),
+        prototypes=(*map(included, tiles), *_declarations(*tiles)),
+        kernels=tuple("\n".join(tile.lines()) for tile in tiles),
     )
 
 

@@ -69,17 +69,9 @@ class Instruction:
         if operands == self.operands:
             return self
         # Passes make most of their instructions here, and `replace` takes four times as long.
-        return Instruction(
-            self.op,
-            self.shape,
-            operands,
-            self.attributes,
-            self.name,
-            self.metadata,
-            self.location,
-            self.control_predecessors,
-            self.annotations,
-        )
+        new = object.__new__(Instruction)
+        vars(new).update(vars(self), operands=operands)
+        return new
 
     def annotation(self, name: str) -> str | None:
         return dict(self.annotations).get(name)

@@ -75,8 +75,7 @@ def assume(condition: Expr, truth: bool, ranges: Ranges) -> Ranges:
             name in NEGATED
         ):
             cut = _cut(name if truth else NEGATED[name], limit)
-            reach = interval(part, ranges).intersection(cut)
-            return KnownRanges(ranges).with_range(part, reach)
+            return KnownRanges(ranges, {part: interval(part, ranges).intersection(cut)})
     return ranges
 
 

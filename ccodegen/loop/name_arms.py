@@ -119,9 +119,9 @@ class _Namer:
     def _pays_to_compute(self, arm: Expr, read: set[Load], lane: _Lane) -> bool:
         """Whether an arm keeps loops from becoming good vectors, and can be computed in any case;
         `read`: what the statement reads in any case."""
-        if arm in lane.read - read and self._is_short(lane):
+        if arm in lane.read and arm not in read and self._is_short(lane):
             return True
-        needed = [load for load in loads(arm) if load not in read | lane.read]
+        needed = [e for e in loads(arm) if e not in read and e not in lane.read]
         slow = not needed and _is_slow(arm)
         wanted = slow or self._gathers(needed, lane) or self._is_pair(arm, needed)
         return wanted and not _divides_indices(arm)

@@ -12,7 +12,7 @@ from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.support.immutable import immutable
 
 if TYPE_CHECKING:
-    from ccodegen.loop.affine import Affine
+    from ccodegen.loop.affine import Limits
 
 Bound: TypeAlias = int | float
 
@@ -69,24 +69,16 @@ _KNOWN = ("remainder", "minimum")
 class KnownRanges(dict[Expr, int | Interval]):
     """Ranges that stay as they are, so that what follows for an expression is found once.
 
-    A variable may be added before it stands in any expression. `limits`: what variables of loops
-    stay below, outer ones first, each of these; `found`: bounds of expressions; `simple`: what they
-    are simplified.
+    `more` come on top. A variable may be added before it stands in any expression. `found`: bounds
+    of expressions; `simple`: what they are simplified.
     """
 
-    def __init__(self, ranges: Ranges) -> None:
+    def __init__(self, ranges: Ranges, more: Ranges | None = None) -> None:
         super().__init__(ranges)
-        self.limits: dict[Var, list[Affine]] = {}
-        if isinstance(ranges, KnownRanges):
-            self.limits |= ranges.limits
+        self.update(more or {})
+        self.limits: Limits = dict(ranges.limits) if isinstance(ranges, KnownRanges) else {}
         self.found: dict[Expr, Interval] = {}
         self.simple: dict[Expr, Expr] = {}
-
-    def with_range(self, expr: Expr, reach: Interval) -> KnownRanges:
-        """These, and one more."""
-        ranges = KnownRanges(self)
-        ranges[expr] = reach
-        return ranges
 
 
 def interval(expr: Expr, ranges: Ranges) -> Interval:

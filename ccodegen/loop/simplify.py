@@ -154,7 +154,7 @@ class Simplifier:
             return Simplifier(self.ranges, {**self.values, var: value})
         if var.type is not INDEX:
             return self
-        ranges = self.ranges.with_range(var, interval(value, self.ranges))
+        ranges = KnownRanges(self.ranges, {var: interval(value, self.ranges)})
         return Simplifier(ranges, self.values)
 
 

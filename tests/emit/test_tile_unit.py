@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ccodegen.emit.tile_unit import TileFunctions
+from ccodegen.emit.tile_unit import included, tile_functions
 from ccodegen.loop.builder import Builder, index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Kernel
 from ccodegen.support.element_type import ElementType
@@ -19,8 +19,8 @@ def kernel(function: str, row_step: int) -> Kernel:
 
 
 def calls(*kernels: Kernel) -> list[str]:
-    definitions = TileFunctions(kernels).definitions
-    return [line.strip() for text in definitions for line in text.split("\n") if "(a0" in line]
+    bodies = [tile.body for tile in tile_functions(kernels)]
+    return [line.strip() for body in bodies for line in body if "(a0" in line]
 
 
 def test_what_all_calls_give_is_part_of_it() -> None:
@@ -32,14 +32,20 @@ def test_what_all_calls_give_is_part_of_it() -> None:
 
 def test_each_is_declared_once() -> None:
     kernels = [kernel(name, 50) for name in ("ccg_tile_f32_2x16", "ccg_tile_f32_4x16") * 2]
-    tiles = TileFunctions(kernels)
-    assert tiles.headers == {"ccg_tile_f32_2x16.h", "ccg_tile_f32_4x16.h"}
-    assert [" ".join(prototype.split()) for prototype in tiles.prototypes] == [
-        f"void ccg_tile_f32_{rows}x16(float *a0, const float *a1, const float *a2, ptrdiff_t a3, "
-        "ptrdiff_t a4, ptrdiff_t a5, ptrdiff_t a6, ptrdiff_t a7);"
-        for rows in (2, 4)
+    tiles = tile_functions(kernels)
+    names = ["ccg_tile_f32_2x16", "ccg_tile_f32_4x16"]
+    assert [tile.headers for tile in tiles] == [{f"{name}.h"} for name in names]
+    assert [tile.prototype for tile in tiles] == [
+        f"void {name}(float *a0, const float *a1, const float *a2, ptrdiff_t a3, "
+        "ptrdiff_t a4, ptrdiff_t a5, ptrdiff_t a6, ptrdiff_t a7)"
+        for name in names
+    ]
+    assert included(tiles[0]).splitlines() == [
+        "#define ccg_tile_f32_2x16 tile_of_ccg_tile_f32_2x16",
+        '#include "ccg_tile_f32_2x16.h"',
+        "#undef ccg_tile_f32_2x16",
     ]
 
 
 def test_other_functions_stay_with_their_kernels() -> None:
-    assert not TileFunctions([kernel("ccg_least_bf16", 50)]).headers
+    assert not tile_functions([kernel("ccg_least_bf16", 50)])
