@@ -12,7 +12,6 @@ from ccodegen.emit.prefetch import prefetches
 from ccodegen.emit.types import array_length, memory_type
 from ccodegen.loop.cse import evaluated
 from ccodegen.loop.ir import (
-    MOST_UNROLLED,
     Alloc,
     Apply,
     Buffer,
@@ -28,6 +27,7 @@ from ccodegen.loop.ir import (
     Stmt,
     Store,
     Var,
+    is_unrolled,
 )
 from ccodegen.loop.parts import loads, parts
 from ccodegen.loop.rebuild import expressions, written_buffers
@@ -131,7 +131,7 @@ class StatementPrinter:
     def _reader(self, value: Expr, may_guard: bool = False) -> ExpressionPrinter:
         """What prints a value: what is read on a condition is guarded where loops around it may be
         vectorised, next to a loop over lanes or in a loop that is unrolled."""
-        may_guard = may_guard or _is_short(self._around)
+        may_guard = may_guard or (self._around is not None and is_unrolled(self._around.extent))
         return self.guarded if may_guard and _reads_if(value) else self.expressions
 
     def branch(self, branch: If) -> list[str]:
@@ -192,12 +192,6 @@ def _sums(loop: For, buffers: Sequence[Buffer]) -> list[Buffer]:
     written = written_buffers((loop,))
     read = {load.buffer for load in loads(*expressions((loop,)))}
     return [b for b in arrays if b in written and b in read]
-
-
-def _is_short(loop: For | None) -> bool:
-    """Whether compilers unroll the loop and then see those around it as the innermost."""
-    extent = loop and loop.extent
-    return isinstance(extent, int) and extent <= MOST_UNROLLED
 
 
 def _reads_if(value: Expr) -> bool:

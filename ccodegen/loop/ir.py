@@ -160,6 +160,12 @@ class For:
     kind: LoopKind = LoopKind.SERIAL
 
 
+def is_unrolled(turns: object) -> bool:
+    """Whether C compilers unroll a loop whose turns are known to be so many, and then see the one
+    around it as the innermost."""
+    return isinstance(turns, int) and turns <= MOST_UNROLLED
+
+
 @immutable
 class If:
     condition: Expr

@@ -19,7 +19,6 @@ from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed
 from ccodegen.loop.ir import (
     INDEX,
-    MOST_UNROLLED,
     Apply,
     Expr,
     For,
@@ -30,6 +29,7 @@ from ccodegen.loop.ir import (
     Stmt,
     Store,
     Var,
+    is_unrolled,
 )
 from ccodegen.loop.parts import applied, loads
 from ccodegen.loop.ranges import KnownRanges, interval
@@ -119,7 +119,7 @@ class _Namer:
     def _pays_to_compute(self, arm: Expr, read: set[Load], lane: _Lane) -> bool:
         """Whether an arm keeps loops from becoming good vectors, and can be computed in any case;
         `read`: what the statement reads in any case."""
-        if arm in lane.read and arm not in read and self._is_short(lane):
+        if arm in lane.read and arm not in read and is_unrolled(self.ranges[lane.var]):
             return True
         needed = [e for e in loads(arm) if e not in read and e not in lane.read]
         slow = not needed and _is_slow(arm)
@@ -140,13 +140,9 @@ class _Namer:
 
     def _is_masked(self, load: Load, lane: _Lane) -> bool:
         """Whether vectors of it are read at once, in part."""
-        has_masks = 0 < self.masked_bytes <= load.type.bytes and not self._is_short(lane)
-        return has_masks and self._is_side_by_side(load, lane.var)
-
-    def _is_short(self, lane: _Lane) -> bool:
-        """Whether compilers unroll the loop."""
-        turns = self.ranges[lane.var]
-        return isinstance(turns, int) and turns <= MOST_UNROLLED
+        if not 0 < self.masked_bytes <= load.type.bytes or is_unrolled(self.ranges[lane.var]):
+            return False
+        return self._is_side_by_side(load, lane.var)
 
     def _is_side_by_side(self, load: Load, lane: Var) -> bool:
         """Whether each turn reads the element behind that of the turn before."""

@@ -19,7 +19,6 @@ from ccodegen.loop.cost import cost
 from ccodegen.loop.independence import independent
 from ccodegen.loop.ir import (
     INDEX,
-    MOST_UNROLLED,
     Alloc,
     Buffer,
     Expr,
@@ -31,6 +30,7 @@ from ccodegen.loop.ir import (
     Stmt,
     Store,
     Var,
+    is_unrolled,
 )
 from ccodegen.loop.parts import loads, variables
 from ccodegen.loop.rebuild import (
@@ -78,8 +78,7 @@ def _paired(statement: Stmt, fresh: Callable[[str], str]) -> Stmt:
 def _has_long_loop(body: Body) -> bool:
     """Whether anything is left of loops when compilers have unrolled those that are short: else
     they unroll the turns too, and find no vectors."""
-    extents = (s.extent for s in statements(body) if isinstance(s, For))
-    return any(not isinstance(extent, int) or extent > MOST_UNROLLED for extent in extents)
+    return any(isinstance(s, For) and not is_unrolled(s.extent) for s in statements(body))
 
 
 def _parts(body: Body) -> list[Body]:

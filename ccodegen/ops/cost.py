@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.cost import FUNCTIONS
 
-_FUNCTIONS = frozenset(
-    {
-        "acos", "acosh", "asin", "asinh", "atan2", "atanh", "cbrt", "cosine", "cosh", "erf",
-        "exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "power",
-        "sine", "sinh", "tan", "tanh",
-    }
-)  # fmt: skip
 _LONG_FUNCTIONS = frozenset({"cosine", "power", "sine", "tan"})
-_DEAR = _FUNCTIONS | {"divide", "map", "remainder", "rsqrt", "sqrt", "reduce-window"}
+_DEAR = FUNCTIONS | {"divide", "map", "remainder", "rsqrt", "sqrt", "reduce-window"}
 
 DEAR = 16
 """Cheap ops that take as long as a dear one."""
@@ -28,7 +22,7 @@ def function_size(instruction: Instruction) -> int:
     """Of the function of the runtime's that computes it: one for each 30 or so instructions."""
     if instruction.op in _LONG_FUNCTIONS:
         return 4
-    return int(instruction.op in _FUNCTIONS)
+    return int(instruction.op in FUNCTIONS)
 
 
 def work(instruction: Instruction) -> int:
