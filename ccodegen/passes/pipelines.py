@@ -16,6 +16,7 @@ from ccodegen.passes.expand_batch_norm import expand_batch_norm
 from ccodegen.passes.expand_custom_calls import expand_custom_calls
 from ccodegen.passes.expand_ops import expand_ops
 from ccodegen.passes.expose_padding import expose_padding
+from ccodegen.passes.few_rows_first import few_rows_first
 from ccodegen.passes.flatten_calls import flatten_calls
 from ccodegen.passes.flatten_rows import flatten_rows
 from ccodegen.passes.fold_constants import fold_constants
@@ -107,6 +108,8 @@ SIMPLIFICATION: Pipeline = (
     absorb_transposes,
     absorb_reduced,
     reduce_parts,
+    # Behind those that turn dots around, or make some.
+    few_rows_first,
     # Only from simplified bodies, else the state grows by what simplifying would have removed.
     hoist_invariant,
     _SIMPLIFY,

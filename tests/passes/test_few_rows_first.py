@@ -1,0 +1,75 @@
+"""Which operand of a dot is the left one: the products and their order stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccodegen.passes.context import PassContext
+from ccodegen.passes.few_rows_first import few_rows_first
+from ccodegen.target import load
+from tests.passes.checking import leaves_alone, rewrites
+
+SUMS = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+VECTORS = PassContext(target=load("x86-64"))
+X = "x = f32[64,100] parameter(0)\n"
+
+
+def test_a_vector_is_first_where_the_matrix_lies_along_the_result() -> None:
+    given = "x = f32[3,4] parameter(0)\n v = bf16[3] parameter(1)\n"
+    rewrites(
+        f"{given}ROOT d = f32[4] dot(x, v), {SUMS}",
+        f"{given}ROOT d = f32[4] dot(v, x), {SUMS}",
+        few_rows_first,
+    )
+
+
+def test_in_batches_and_with_a_dimension_of_one() -> None:
+    given = "x = f32[2,3,4,1] parameter(0)\n v = f32[2,3,1] parameter(1)\n"
+    batch = "lhs_batch_dims={0}, rhs_batch_dims={0}"
+    dims = f"{batch}, lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}"
+    rewrites(
+        f"{given}ROOT d = f32[2,4,1,1] dot(x, v), {dims}",
+        f"{given}d = f32[2,1,4,1] dot(v, x), {dims}\n"
+        "ROOT t = f32[2,4,1,1] transpose(d), dimensions={0,2,3,1}",
+        few_rows_first,
+    )
+
+
+def test_a_few_columns_where_there_are_vectors() -> None:
+    given = f"{X}v = f32[64,3] parameter(1)\n"
+    before = f"{given}ROOT d = f32[100,3] dot(x, v), {SUMS}"
+    leaves_alone(before, few_rows_first, PassContext(target=load("cortex-m4")))
+    rewrites(
+        before,
+        f"{given}d = f32[3,100] dot(v, x), {SUMS}\n"
+        "ROOT t = f32[100,3] transpose(d), dimensions={1,0}",
+        few_rows_first,
+        VECTORS,
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "dot"),
+    [
+        (
+            "x = f32[4,3] parameter(0)\n v = f32[3] parameter(1)\n",
+            "f32[4] dot(x, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        ),
+        (
+            "x = f32[3,1] parameter(0)\n v = f32[3] parameter(1)\n",
+            f"f32[1] dot(x, v), {SUMS}",
+        ),
+        (f"{X}v = f32[64,20] parameter(1)\n", f"f32[100,20] dot(x, v), {SUMS}"),
+        (
+            "x = f32[8,100] parameter(0)\n v = f32[8,3] parameter(1)\n",
+            f"f32[100,3] dot(x, v), {SUMS}",
+        ),
+        (
+            "x = f32[64,4] parameter(0)\n v = f32[64,3] parameter(1)\n",
+            f"f32[4,3] dot(x, v), {SUMS}",
+        ),
+    ],
+    ids=["along the vector", "both along the sum", "many columns", "short sums", "as few rows"],
+)
+def test_others_stay(given: str, dot: str) -> None:
+    leaves_alone(f"{given}ROOT d = {dot}", few_rows_first, VECTORS)
