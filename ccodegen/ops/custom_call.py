@@ -95,6 +95,14 @@ def definition_of(instruction: Instruction) -> CustomCallDef | None:
     return _TARGETS.get(attributes.custom_call_target)
 
 
+def is_routine(instruction: Instruction) -> bool:
+    """Whether it is a custom call that is built in and computes its results from operands alone."""
+    definition = definition_of(instruction)
+    if definition is None or is_user_target(definition.target):
+        return False
+    return definition.nest is not None
+
+
 def call_request(instruction: Instruction) -> Request | None:
     """What is asked of the host, where that computes this custom call."""
     definition = definition_of(instruction)

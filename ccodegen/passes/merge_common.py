@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.hlo.shape import ArrayShape, leaves
+from ccodegen.ops.custom_call import is_routine
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.effects import is_repeatable
 
@@ -15,7 +16,8 @@ def merge_common(module: Module, context: PassContext) -> Module:
     """`%a = add(%x, %y); %b = add(%x, %y)` → `%a` for both.
 
     Equal are op, operands, attributes (literals bit for bit, computations by structure), shape and
-    layout. The first in order stays, with its name and location.
+    layout; of routines of linear algebra their options, too. The first in order stays, with its
+    name and location.
     """
     seen: dict[Hashable, Computation] = {}
 
@@ -34,11 +36,13 @@ def _merge(computation: Computation, callees: dict[Computation, Computation]) ->
     seen: dict[Hashable, Instruction] = {}
 
     def visit(instruction: Instruction) -> Instruction:
-        if instruction.op == "parameter" or not is_repeatable(instruction):
+        is_call = is_routine(instruction)
+        if instruction.op == "parameter" or not (is_call or is_repeatable(instruction)):
             return instruction
         operands = tuple(map(id, instruction.operands))
         control = tuple(map(id, instruction.control_predecessors))
-        return seen.setdefault((_form(instruction), operands, control), instruction)
+        options = instruction.annotations if is_call else ()
+        return seen.setdefault((_form(instruction), operands, control, options), instruction)
 
     return rewrite_computation(computation, visit, callees)
 

@@ -41,6 +41,37 @@ def test_operand_order_and_side_effects_count() -> None:
     )
 
 
+def test_equal_factorisations_become_one() -> None:
+    call = (
+        '(f32[4,4]{0,1}, s32[4], s32[]) custom-call(x), custom_call_target="lapack_sgetrf_ffi",'
+        " operand_layout_constraints={f32[4,4]{0,1}}"
+    )
+    first = (
+        f"x = f32[4,4]{{0,1}} parameter(0)\na = {call}\n"
+        "p = f32[4,4]{0,1} get-tuple-element(a), index=0\n"
+    )
+    root = "ROOT r = (f32[4,4]{0,1}, s32[4]) tuple(p, q)"
+    rewrites(
+        f"{first}b = {call}\nq = s32[4] get-tuple-element(b), index=1\n{root}",
+        f"{first}q = s32[4] get-tuple-element(a), index=1\n{root}",
+        merge_common,
+    )
+
+
+def test_factorisations_with_other_options_do_not() -> None:
+    call = (
+        '(f32[4,4]{0,1}, s32[]) custom-call(x), custom_call_target="lapack_spotrf_ffi",'
+        " backend_config={uplo = %d : ui8}"
+    )
+    leaves_alone(
+        f"x = f32[4,4]{{0,1}} parameter(0)\na = {call % 76}\nb = {call % 85}\n"
+        "p = f32[4,4]{0,1} get-tuple-element(a), index=0\n"
+        "q = f32[4,4]{0,1} get-tuple-element(b), index=0\n"
+        "ROOT r = f32[4,4]{0,1} add(p, q)",
+        merge_common,
+    )
+
+
 def test_equal_computations_become_one() -> None:
     body = "{ a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
     text = (
