@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 from ccodegen.loop.cost import TRANSCENDENTAL
@@ -30,7 +30,10 @@ from ccodegen.support.element_type import ElementType
 
 _LEAST_STATEMENTS = 20  # statements: of fewer a compiler saves little
 _CALLED_WORK = 10  # times n³, of a call over n² elements: factorisations go over them many times
-_LITTLE_WORK = 2000  # element computations: about a microsecond, optimised or not
+_LITTLE_WORK = 2000  # element computations
+_QUICK = 2000  # operations, one at a time: about a microsecond
+_OPERATIONS_OF_FUNCTION = 16  # that take as long, one at a time
+_OPERATIONS_OF_COMPLEX = 4
 _MANY_CONDITIONS = 5  # that a loop combines
 _CHOOSING = {"clamp", "maximum", "minimum", "select", *TRANSCENDENTAL}
 _ARITHMETIC = {
@@ -51,7 +54,7 @@ def effort(kernel: Kernel) -> Effort:
     """Little for a kernel with little work; some for one that is not short, and either straight or
     waiting for memory: the costly ways to optimise make nothing better of these. Masks where a loop
     over lanes asks much."""
-    if work(kernel.body) <= _LITTLE_WORK:
+    if _work(kernel.body, _run) <= _LITTLE_WORK:
         return Effort.LITTLE
     is_short = len(statements(kernel.body)) < _LEAST_STATEMENTS
     some = not is_short and (_is_straight(kernel.body) or _scatters(kernel.body))
@@ -60,23 +63,48 @@ def effort(kernel: Kernel) -> Effort:
     return Effort.MASKS if _asks_much(kernel.body) else Effort.MOST
 
 
-def work(body: Sequence[Stmt]) -> float:
-    """How often the innermost statements run; infinite where only the running program knows. A
-    function of C is taken for one that does n³ or more over n² elements, as linear algebra does."""
-    return sum(map(_statement_work, body))
+def is_quick(kernel: Kernel) -> bool:
+    """Whether it takes about a microsecond, be it not optimised."""
+    return _work(kernel.body, _operations) <= _QUICK
 
 
-def _statement_work(statement: Stmt) -> float:
-    match statement:
-        case For(_, int() as extent, body, _):
-            return extent * work(body)
-        case For():
-            return math.inf
-        case If(_, then, orelse):
-            return max(work(then), work(orelse))
-        case CallC(buffers=buffers):
-            return _CALLED_WORK * math.pow(max((b.size for b in buffers), default=0), 1.5)
+def _work(body: Sequence[Stmt], of_statement: Callable[[Stmt], int]) -> float:
+    """What all runs of the innermost statements add up to; infinite where only the running program
+    knows. A function of C is taken for one that does n³ or more over n² elements, as linear algebra
+    does."""
+
+    def of(statement: Stmt) -> float:
+        match statement:
+            case For(_, int() as extent, inner, _):
+                return extent * total(inner)
+            case For():
+                return math.inf
+            case If(_, then, orelse):
+                return max(total(then), total(orelse))
+            case CallC(buffers=buffers):
+                return _CALLED_WORK * math.pow(max((b.size for b in buffers), default=0), 1.5)
+        return of_statement(statement)
+
+    def total(statements: Sequence[Stmt]) -> float:
+        return sum(map(of, statements))
+
+    return total(body)
+
+
+def _run(_: Stmt) -> int:
     return 1
+
+
+def _operations(statement: Stmt) -> int:
+    return max(1, sum(map(_operations_of, applied(*expressions((statement,))))))
+
+
+def _operations_of(operation: Apply) -> int:
+    if operation.type is INDEX:
+        return 0
+    if operation.operator in TRANSCENDENTAL:
+        return _OPERATIONS_OF_FUNCTION
+    return _OPERATIONS_OF_COMPLEX if operation.type.is_complex else 1
 
 
 def _is_straight(body: tuple[Stmt, ...]) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from ccodegen.emit import hooks, parallel
 from ccodegen.emit.constants import ConstantText
-from ccodegen.emit.effort import Effort, effort
+from ccodegen.emit.effort import Effort, effort, is_quick
 from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names
@@ -172,10 +172,11 @@ class TablePrinter:
     def _last_groups(self, program: Program) -> list[tuple[list[KernelText], Effort]]:
         """The kernels in no unit yet, for each unit, and what that is worth. The first
         unit has the entry; of kernels with little work those that its loops call, which become part
-        of them."""
+        of them, and those that would take long."""
         repeated = set(repeated_kernels(program.steps))
-        often = [self._texts[kernel] for kernel in self._little if kernel in repeated]
-        rest = [self._texts[kernel] for kernel in self._little if kernel not in repeated]
+        cold = [k for k in self._little if k not in repeated and is_quick(k)]
+        often = [self._texts[kernel] for kernel in self._little if kernel not in cold]
+        rest = [self._texts[kernel] for kernel in cold]
         joined = rest if sum(len(text.body) for text in rest) <= _FEW_LINES else []
         for group in self._packed(often):
             self._add_hot(*group)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ccodegen.emit.effort import Effort, effort
+from ccodegen.emit.effort import Effort, effort, is_quick
 from ccodegen.loop.builder import apply, compare, const, index
 from ccodegen.loop.ir import (
     INDEX,
@@ -122,3 +122,15 @@ def test_a_loop_over_lanes_that_computes_with_a_word_made_of_a_float() -> None:
 
 def test_little_work_is_worth_little() -> None:
     assert effort(kernel(turns=2)) is Effort.LITTLE
+
+
+@pytest.mark.parametrize(
+    ("operator", "element", "quick"),
+    [("negate", F32, True), ("tanh", F32, False), ("negate", ElementType.C64, False)],
+)
+def test_little_work_may_take_long(operator: str, element: ElementType, quick: bool) -> None:
+    x, y = (Buffer(name, element, (1000,), Space.ARGUMENT) for name in "xy")
+    store = Store(y, (TURN,), Apply(operator, (Load(x, (TURN,)),), element))
+    made = Kernel("k", (x, y), (For(TURN, 1000, (store,)),))
+    assert effort(made) is Effort.LITTLE
+    assert is_quick(made) == quick
