@@ -30,6 +30,7 @@ _LEAST_EVEN_ROWS = 5  # so many at a time are hardly slower, and need no code fo
 _LEAST_VECTORS_TO_SHARE = 2
 _VECTORS_OF_LANES = 4
 _SHORT_DEPTH = 16
+_SHORT_DEPTH_OF_ROWS = 6  # that share elements of the right matrix
 
 
 def contract_in_columns(product: Product) -> None:
@@ -181,18 +182,28 @@ def _add_turns(
 def _short_block(lanes: _Lanes, start: Expr, width: int) -> None:
     """Each sum is one expression."""
     product, builder = lanes.product, lanes.product.work.builder
+    depths = list(itertools.product(*(map(index, range(n)) for n in product.shape.depth)))
+
+    def left(place: Place) -> list[Expr]:
+        return [product.lhs(place[0], place[1], depth) for depth in depths]
+
+    firsts = lanes.places(start) if lanes.left_is_one else []
+    named = [[builder.let(value, "left") for value in left(place)] for place in firsts]
     with builder.loop(width, "j", LoopKind.VECTOR) as j:
-        for batch, row, column in lanes.places(apply("add", start, j)):
+        places = lanes.places(apply("add", start, j))
+        batch, _, column = places[0]
+        others = [product.rhs(batch, depth, column) for depth in depths]
+        for place, scales in zip(places, named or map(left, places), strict=True):
             total: Expr = product.zero
-            for depth in itertools.product(*(map(index, range(n)) for n in product.shape.depth)):
-                scale, other = product.lhs(batch, row, depth), product.rhs(batch, depth, column)
+            for scale, other in zip(scales, others, strict=True):
                 total = apply("add", total, apply("multiply", scale, other))
-            product.finish(batch, row, column, total)
+            product.finish(*place, total)
 
 
 def _is_short(lanes: _Lanes) -> bool:
     """Whether a sum is one expression: of few products, each of two elements in memory."""
-    return not lanes.left_is_one and math.prod(lanes.product.shape.depth) <= _SHORT_DEPTH
+    most = _SHORT_DEPTH_OF_ROWS if lanes.left_is_one else _SHORT_DEPTH
+    return math.prod(lanes.product.shape.depth) <= most
 
 
 def contract_in_lanes(product: Product) -> None:

@@ -8,6 +8,7 @@ from ccodegen.hlo.ir import Module
 from ccodegen.hlo.verify import verify
 from ccodegen.passes.absorb_reduced import absorb_reduced
 from ccodegen.passes.absorb_transposes import absorb_transposes
+from ccodegen.passes.arrange_dots import arrange_dots
 from ccodegen.passes.attend_in_blocks import attend_in_blocks
 from ccodegen.passes.context import Pass, PassContext
 from ccodegen.passes.depthwise_in_floats import depthwise_in_floats
@@ -16,7 +17,6 @@ from ccodegen.passes.expand_batch_norm import expand_batch_norm
 from ccodegen.passes.expand_custom_calls import expand_custom_calls
 from ccodegen.passes.expand_ops import expand_ops
 from ccodegen.passes.expose_padding import expose_padding
-from ccodegen.passes.few_rows_first import few_rows_first
 from ccodegen.passes.flatten_calls import flatten_calls
 from ccodegen.passes.flatten_rows import flatten_rows
 from ccodegen.passes.fold_constants import fold_constants
@@ -109,7 +109,7 @@ SIMPLIFICATION: Pipeline = (
     absorb_reduced,
     reduce_parts,
     # Behind those that turn dots around, or make some.
-    few_rows_first,
+    arrange_dots,
     # Only from simplified bodies, else the state grows by what simplifying would have removed.
     hoist_invariant,
     _SIMPLIFY,

@@ -1,11 +1,12 @@
-"""Which operand of a dot is the left one: the products and their order stay."""
+"""Which operand of a dot is the left one, and how the right one lies: the products and their order
+stay."""
 
 from __future__ import annotations
 
 import pytest
 
+from ccodegen.passes.arrange_dots import arrange_dots
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.few_rows_first import few_rows_first
 from ccodegen.target import load
 from tests.passes.checking import leaves_alone, rewrites
 
@@ -19,7 +20,7 @@ def test_a_vector_is_first_where_the_matrix_lies_along_the_result() -> None:
     rewrites(
         f"{given}ROOT d = f32[4] dot(x, v), {SUMS}",
         f"{given}ROOT d = f32[4] dot(v, x), {SUMS}",
-        few_rows_first,
+        arrange_dots,
     )
 
 
@@ -31,19 +32,34 @@ def test_in_batches_and_with_a_dimension_of_one() -> None:
         f"{given}ROOT d = f32[2,4,1,1] dot(x, v), {dims}",
         f"{given}d = f32[2,1,4,1] dot(v, x), {dims}\n"
         "ROOT t = f32[2,4,1,1] transpose(d), dimensions={0,2,3,1}",
-        few_rows_first,
+        arrange_dots,
     )
 
 
 def test_a_few_columns_where_there_are_vectors() -> None:
     given = f"{X}v = f32[64,3] parameter(1)\n"
     before = f"{given}ROOT d = f32[100,3] dot(x, v), {SUMS}"
-    leaves_alone(before, few_rows_first, PassContext(target=load("cortex-m4")))
+    leaves_alone(before, arrange_dots, PassContext(target=load("cortex-m4")))
     rewrites(
         before,
         f"{given}d = f32[3,100] dot(v, x), {SUMS}\n"
         "ROOT t = f32[100,3] transpose(d), dimensions={1,0}",
-        few_rows_first,
+        arrange_dots,
+        VECTORS,
+    )
+
+
+@pytest.mark.parametrize(("element", "depth"), [("c64", 40), ("f64", 3), ("bf16", 4)])
+def test_lines_of_the_right_operand_where_vectors_want_them(element: str, depth: int) -> None:
+    given = f"x = {element}[8,{depth}] parameter(0)\n y = {element}[9,{depth}] parameter(1)\n"
+    dot = f"ROOT d = {element}[8,9] dot(x, %s), lhs_contracting_dims={{1}}"
+    before = f"{given}{dot % 'y'}, rhs_contracting_dims={{1}}"
+    leaves_alone(before, arrange_dots, PassContext(target=load("cortex-m4")))
+    rewrites(
+        before,
+        f"{given}t = {element}[{depth},9] transpose(y), dimensions={{1,0}}\n"
+        f"{dot % 't'}, rhs_contracting_dims={{0}}",
+        arrange_dots,
         VECTORS,
     )
 
@@ -68,8 +84,26 @@ def test_a_few_columns_where_there_are_vectors() -> None:
             "x = f32[64,4] parameter(0)\n v = f32[64,3] parameter(1)\n",
             f"f32[4,3] dot(x, v), {SUMS}",
         ),
+        *(
+            (
+                f"x = {element}[{rows},{depth}] parameter(0)\n"
+                f"y = {element}[9,{depth}] parameter(1)\n",
+                f"{element}[{rows},9] dot(x, y), lhs_contracting_dims={{1}},"
+                " rhs_contracting_dims={1}",
+            )
+            for element, rows, depth in (("f32", 8, 3), ("f64", 8, 5), ("c64", 7, 40))
+        ),
     ],
-    ids=["along the vector", "both along the sum", "many columns", "short sums", "as few rows"],
+    ids=[
+        "along the vector",
+        "both along the sum",
+        "many columns",
+        "short sums",
+        "as few rows",
+        "words",
+        "long sums",
+        "few complex rows",
+    ],
 )
 def test_others_stay(given: str, dot: str) -> None:
-    leaves_alone(f"{given}ROOT d = {dot}", few_rows_first, VECTORS)
+    leaves_alone(f"{given}ROOT d = {dot}", arrange_dots, VECTORS)
