@@ -201,9 +201,13 @@ def _short_block(lanes: _Lanes, start: Expr, width: int) -> None:
 
 
 def _is_short(lanes: _Lanes) -> bool:
-    """Whether a sum is one expression: of few products, each of two elements in memory."""
-    most = _SHORT_DEPTH_OF_ROWS if lanes.left_is_one else _SHORT_DEPTH
-    return math.prod(lanes.product.shape.depth) <= most
+    """Whether a sum is one expression: of few products, each of two elements in memory, or in lines
+    that fill a vector."""
+    shape, most = lanes.product.shape, _SHORT_DEPTH
+    if lanes.left_is_one:
+        fills = shape.columns[-1] >= _vector_elements(lanes.product)
+        most = _SHORT_DEPTH_OF_ROWS if fills else 0
+    return math.prod(shape.depth) <= most
 
 
 def contract_in_lanes(product: Product) -> None:
