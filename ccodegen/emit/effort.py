@@ -54,7 +54,7 @@ def effort(kernel: Kernel) -> Effort:
     """Little for a kernel with little work; some for one that is not short, and either straight or
     waiting for memory: the costly ways to optimise make nothing better of these. Masks where a loop
     over lanes asks much."""
-    if _work(kernel.body, _run) <= _LITTLE_WORK:
+    if _work(kernel.body, _once) <= _LITTLE_WORK:
         return Effort.LITTLE
     is_short = len(statements(kernel.body)) < _LEAST_STATEMENTS
     some = not is_short and (_is_straight(kernel.body) or _scatters(kernel.body))
@@ -91,7 +91,7 @@ def _work(body: Sequence[Stmt], of_statement: Callable[[Stmt], int]) -> float:
     return total(body)
 
 
-def _run(_: Stmt) -> int:
+def _once(_: Stmt) -> int:
     return 1
 
 

@@ -174,9 +174,9 @@ class TablePrinter:
         unit has the entry; of kernels with little work those that its loops call, which become part
         of them, and those that would take long."""
         repeated = set(repeated_kernels(program.steps))
-        cold = [k for k in self._little if k not in repeated and is_quick(k)]
+        cold = {k for k in self._little if k not in repeated and is_quick(k)}
         often = [self._texts[kernel] for kernel in self._little if kernel not in cold]
-        rest = [self._texts[kernel] for kernel in cold]
+        rest = [self._texts[kernel] for kernel in self._little if kernel in cold]
         joined = rest if sum(len(text.body) for text in rest) <= _FEW_LINES else []
         for group in self._packed(often):
             self._add_hot(*group)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from ccodegen.hlo.effects import has_own_effect
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import map_computations, rewrite_computation
 from ccodegen.hlo.shape import ArrayShape, leaves
@@ -36,7 +37,7 @@ def _merge(computation: Computation, callees: dict[Computation, Computation]) ->
     seen: dict[Hashable, Instruction] = {}
 
     def visit(instruction: Instruction) -> Instruction:
-        is_call = is_routine(instruction)
+        is_call = is_routine(instruction) and not has_own_effect(instruction)
         if instruction.op == "parameter" or not (is_call or is_repeatable(instruction)):
             return instruction
         operands = tuple(map(id, instruction.operands))
