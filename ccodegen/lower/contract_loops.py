@@ -29,6 +29,7 @@ ROWS_TOGETHER = 8
 _LEAST_EVEN_ROWS = 5  # so many at a time are hardly slower, and need no code for a rest
 _LEAST_VECTORS_TO_SHARE = 2
 _VECTORS_OF_LANES = 4
+_LEAST_SHARED = 1 << 16  # elements of the right matrix that threads share
 _SHORT_DEPTH = 16
 _SHORT_DEPTH_OF_ROWS = 6  # that share elements of the right matrix
 
@@ -99,11 +100,18 @@ def contract_in_batch(product: Product) -> None:
 
 def _block_width(product: Product, height: int) -> int:
     """Sums of a row that stay in registers; for so few rows that the right matrix is read but once
-    or twice, as long a piece of each of its lines as the sums in the nearest cache allow."""
+    or twice, as long a piece of each of its lines as the sums in the nearest cache allow. Threads
+    that have no rows to share have the same number of blocks each."""
     m, n, k = product.shape.sizes
     streams = m <= 2 * ROWS_TOGETHER and n * k >= 1 << 14 and _vector_elements(product) > 1
     wide = min(_VECTORS_PER_WIDE_BLOCK, _VECTORS_OF_SUMS // height)
-    return (wide if streams else _VECTORS_PER_BLOCK) * _vector_elements(product)
+    width = (wide if streams else _VECTORS_PER_BLOCK) * _vector_elements(product)
+    threads, columns = product.work.job.target.machine.threads, product.shape.columns[-1]
+    lines = math.prod(product.shape.batch) * -(-m // height)
+    if lines >= threads or n * k < _LEAST_SHARED:
+        return width
+    blocks = threads * -(-columns // (width * threads))
+    return max(columns // blocks, _vector_elements(product))
 
 
 @immutable

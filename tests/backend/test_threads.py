@@ -37,9 +37,9 @@ PROGRAMS = {
         ROOT r = f32[301] reduce(x, zero), dimensions={1}, to_apply=add
     }""",
     "sums of products": """ENTRY e {
-        x = f32[200,200] parameter(0)
-        y = f32[200] parameter(1)
-        ROOT r = f32[200] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+        x = f32[300,301] parameter(0)
+        y = f32[300] parameter(1)
+        ROOT r = f32[301] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
     }""",
     "columns": ADD + """ENTRY e {
         x = f32[301,3000] parameter(0)
