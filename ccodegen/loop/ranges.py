@@ -53,6 +53,14 @@ class Interval:
     def intersection(self, other: Interval) -> Interval:
         return Interval(max(self.low, other.low), min(self.high, other.high))
 
+    def at_least(self, other: Interval) -> Interval:
+        """Of the greater of two numbers."""
+        return Interval(max(self.low, other.low), max(self.high, other.high))
+
+    def at_most(self, other: Interval) -> Interval:
+        """Of the less of two numbers."""
+        return Interval(min(self.low, other.low), min(self.high, other.high))
+
     @property
     def _ends(self) -> tuple[Bound, Bound]:
         return self.low, self.high
@@ -201,18 +209,17 @@ def _remainder(arguments: _Arguments, ranges: Ranges) -> Interval:
 
 def _minimum(arguments: _Arguments, ranges: Ranges) -> Interval:
     a, b = (interval(x, ranges) for x in arguments)
-    return Interval(min(a.low, b.low), min(a.high, b.high))
+    return a.at_most(b)
 
 
 def _maximum(arguments: _Arguments, ranges: Ranges) -> Interval:
     a, b = (interval(x, ranges) for x in arguments)
-    return Interval(max(a.low, b.low), max(a.high, b.high))
+    return a.at_least(b)
 
 
 def _clamp(arguments: _Arguments, ranges: Ranges) -> Interval:
     least, value, most = (interval(x, ranges) for x in arguments)
-    low = min(max(value.low, least.low), most.low)
-    return Interval(low, min(max(value.high, least.high), most.high))
+    return value.at_least(least).at_most(most)
 
 
 def _select(arguments: _Arguments, ranges: Ranges) -> Interval:

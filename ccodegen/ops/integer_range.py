@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.ranges import Interval, of_type
-from ccodegen.ops.creation import Constant
+from ccodegen.ops.creation import Constant, Iota
 from ccodegen.ops.movement import SAME_VALUES
 
 _DEPTH = 8  # of the expressions looked at
-_FOLLOWED = SAME_VALUES | {"add", "convert", "pad", "subtract"}
+_FOLLOWED = SAME_VALUES | {
+    "add", "clamp", "convert", "maximum", "minimum", "pad", "select", "subtract"
+}  # fmt: skip
 
 
 def integer_range(value: Instruction, depth: int = _DEPTH) -> Interval:
@@ -24,13 +26,25 @@ def _found(value: Instruction, depth: int) -> Interval:
     if isinstance(value.attributes, Constant) and value.array_shape.size:
         array = value.attributes.literal.array
         return Interval(int(array.min()), int(array.max()))
-    if value.op in _FOLLOWED and all(o.array_shape.element_type.is_integer for o in value.operands):
-        ranges = [integer_range(o, depth - 1) for o in value.operands]
-        if value.op == "pad":
-            return ranges[0].union(ranges[1])
-        if value.op == "add":
-            return ranges[0] + ranges[1]
-        if value.op == "subtract":
-            return ranges[0] + ranges[1].scaled(-1)
-        return ranges[0]
-    return of_type(value.array_shape.element_type)
+    if isinstance(value.attributes, Iota):
+        count = value.array_shape.dimensions[value.attributes.iota_dimension]
+        return Interval(0, max(count - 1, 0))
+    operands = value.operands[1:] if value.op == "select" else value.operands
+    is_followed = value.op in _FOLLOWED
+    if not is_followed or not all(o.array_shape.element_type.is_integer for o in operands):
+        return of_type(value.array_shape.element_type)
+    first, *others = (integer_range(o, depth - 1) for o in operands)
+    match value.op:
+        case "pad" | "select":
+            return first.union(others[0])
+        case "add":
+            return first + others[0]
+        case "subtract":
+            return first + others[0].scaled(-1)
+        case "maximum":
+            return first.at_least(others[0])
+        case "minimum":
+            return first.at_most(others[0])
+        case "clamp":
+            return others[0].at_least(first).at_most(others[1])
+    return first

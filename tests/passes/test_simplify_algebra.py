@@ -70,6 +70,22 @@ CASES = {
         S + splat("s32", "-1") + "ROOT r = s32[5] xor(x, k)",
         S + "ROOT r = s32[5] not(x)",
     ),
+    "min(max(x, 0), 9) < 0 → false": (
+        S + splat("s32", "0", "z") + splat("s32", "9", "n")
+        + "m = s32[5] maximum(z, x)\n c = s32[5] minimum(m, n)\n"
+        "ROOT r = pred[5] compare(c, z), direction=LT",
+        S + splat("pred", "false", "f") + "ROOT r = pred[5] copy(f)",
+    ),
+    "clamp(1, x, 9) != 0 → true": (
+        S + splat("s32", "1", "o") + splat("s32", "9", "n") + splat("s32", "0", "z")
+        + "c = s32[5] clamp(o, x, n)\n ROOT r = pred[5] compare(c, z), direction=NE",
+        S + splat("pred", "true", "t") + "ROOT r = pred[5] copy(t)",
+    ),
+    "iota < its size → true": (
+        "i = s32[5] iota(), iota_dimension=0\n" + splat("s32", "5")
+        + "ROOT r = pred[5] compare(i, k), direction=LT",
+        splat("pred", "true", "t") + "ROOT r = pred[5] copy(t)",
+    ),
     "select(p, true, false) → p": (
         P + splat("pred", "true", "t") + splat("pred", "false", "f")
         + "ROOT r = pred[5] select(x, t, f)",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.ranges import of_type
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import derived, elementwise, splat
 from ccodegen.ops.elementwise import Compare
+from ccodegen.ops.integer_range import integer_range
 from ccodegen.passes.constants import (
     PLAIN_FLOATS,
     highest,
-    integer_range,
     is_value,
     lowest,
     uniform,
@@ -18,6 +19,7 @@ from ccodegen.passes.context import PassContext
 from ccodegen.passes.rules import Rules
 from ccodegen.support.element_type import ElementType, Kind
 
+_DEPTH = 4  # of what is looked at to know the range of a number
 _INVERSE = {"EQ": "NE", "NE": "EQ", "LT": "GE", "GE": "LT", "GT": "LE", "LE": "GT"}
 
 
@@ -115,7 +117,7 @@ def _ones_and_zero(instruction: Instruction) -> tuple[int, int]:
     element_type = instruction.array_shape.element_type
     if element_type.kind is Kind.SIGNED:
         return -1, 0
-    return integer_range(element_type)[1], 0
+    return int(of_type(element_type).high), 0
 
 
 def _lattice(instruction: Instruction, neutral: int, absorbing: int) -> Instruction | None:
@@ -168,17 +170,22 @@ def _compare_converted_predicate(instruction: Instruction, direction: str) -> In
 
 
 def _compare_with_limit(instruction: Instruction, direction: str) -> Instruction | None:
-    """x < the least integer → false; x >= it → true; the same with the greatest."""
-    a, b = instruction.operands
-    shape = a.array_shape
-    if not shape.element_type.is_integer:
+    """What two integers can be at all decides: x < the least integer → false; min(max(x, 0), 9) < 0
+    → false."""
+    if not all(o.array_shape.element_type.is_integer for o in instruction.operands):
         return None
-    low, high = integer_range(shape.element_type)
-    if direction in ("LT", "GE") and (is_value(b, low) or is_value(a, high)):
-        return splat(instruction, direction == "GE", instruction.array_shape)
-    if direction in ("GT", "LE") and (is_value(b, high) or is_value(a, low)):
-        return splat(instruction, direction == "LE", instruction.array_shape)
-    return None
+    a, b = (integer_range(o, _DEPTH) for o in instruction.operands)
+    less, greater = a.high < b.low, a.low > b.high
+    known = {
+        "LT": (less, a.low >= b.high),
+        "GE": (a.low >= b.high, less),
+        "GT": (greater, a.high <= b.low),
+        "LE": (a.high <= b.low, greater),
+        "EQ": (False, less or greater),
+        "NE": (less or greater, False),
+    }
+    always, never = known[direction]
+    return splat(instruction, always, instruction.array_shape) if always or never else None
 
 
 RULES: Rules = {
