@@ -135,10 +135,11 @@ def _columns_in_blocks(lanes: _Lanes, count: int, most: int) -> None:
 
 def _block(lanes: _Lanes, start: Expr, width: int) -> None:
     """The sums at `start` and after, added up together."""
-    if _is_short(lanes):
-        _short_block(lanes, start, width)
-        return
     product, builder = lanes.product, lanes.product.work.builder
+    if _is_short(lanes):
+        depths = itertools.product(*(map(index, range(n)) for n in product.shape.depth))
+        _add_turns(lanes, (start, width), [], list(depths))
+        return
     lines = [builder.local(product.type, (width,), "sums") for _ in lanes.places(start)]
     with builder.loop(width, "j", LoopKind.VECTOR) as j:
         for sums in lines:
@@ -164,7 +165,8 @@ def _block(lanes: _Lanes, start: Expr, width: int) -> None:
 def _add_turns(
     lanes: _Lanes, span: tuple[Expr, int], lines: list[Buffer], depths: list[Index]
 ) -> None:
-    """Adds the products at these depths to each sum of the span, in order, with one store."""
+    """Adds the products at these depths to each sum of the span, in order, with one store. No
+    `lines`: they are all there are of a sum, which is finished."""
     product, builder = lanes.product, lanes.product.work.builder
     start, width = span
 
@@ -177,35 +179,17 @@ def _add_turns(
         places = lanes.places(apply("add", start, j))
         batch, _, column = places[0]
         others = [product.rhs(batch, depth, column) for depth in depths]
-        if len(lines) > 1:
+        if len(places) > 1:
             others = [builder.let(other, "right") for other in others]
         scales = named or [left(place) for place in places]
-        for sums, line in zip(lines, scales, strict=True):
-            total: Expr = Load(sums, (j,))
+        for number, line in enumerate(scales):
+            total: Expr = Load(lines[number], (j,)) if lines else product.zero
             for scale, other in zip(line, others, strict=True):
                 total = apply("add", total, apply("multiply", scale, other))
-            builder.store(sums, (j,), total)
-
-
-def _short_block(lanes: _Lanes, start: Expr, width: int) -> None:
-    """Each sum is one expression."""
-    product, builder = lanes.product, lanes.product.work.builder
-    depths = list(itertools.product(*(map(index, range(n)) for n in product.shape.depth)))
-
-    def left(place: Place) -> list[Expr]:
-        return [product.lhs(place[0], place[1], depth) for depth in depths]
-
-    firsts = lanes.places(start) if lanes.left_is_one else []
-    named = [[builder.let(value, "left") for value in left(place)] for place in firsts]
-    with builder.loop(width, "j", LoopKind.VECTOR) as j:
-        places = lanes.places(apply("add", start, j))
-        batch, _, column = places[0]
-        others = [product.rhs(batch, depth, column) for depth in depths]
-        for place, scales in zip(places, named or map(left, places), strict=True):
-            total: Expr = product.zero
-            for scale, other in zip(scales, others, strict=True):
-                total = apply("add", total, apply("multiply", scale, other))
-            product.finish(*place, total)
+            if lines:
+                builder.store(lines[number], (j,), total)
+            else:
+                product.finish(*places[number], total)
 
 
 def _is_short(lanes: _Lanes) -> bool:

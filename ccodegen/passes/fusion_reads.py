@@ -256,6 +256,6 @@ def fits_before(hero: Instruction, value: Instruction) -> bool:
         return True
     if hero.op == "dynamic-update-slice":
         return hero.operands[0] is not value
-    if hero.op == "dot" and needs_lines(hero) and turns_last(value):
+    if turns_last(value) and hero.op == "dot" and needs_lines(hero):
         return False
     return value.op in MOVEMENT or value.op == "dynamic-slice"
