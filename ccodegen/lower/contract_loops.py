@@ -12,7 +12,7 @@ from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, in_blocks, index
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import linearize
-from ccodegen.lower.lanes import fold_into, join_lanes
+from ccodegen.lower.lanes import fold_into
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import stride_along
 from ccodegen.support.immutable import immutable
@@ -28,7 +28,6 @@ _TURNS_TOGETHER = 4
 ROWS_TOGETHER = 8
 _LEAST_EVEN_ROWS = 5  # so many at a time are hardly slower, and need no code for a rest
 _LEAST_VECTORS_TO_SHARE = 2
-_VECTORS_OF_LANES = 4
 _LEAST_SHARED = 1 << 16  # elements of the right matrix that threads share
 _SHORT_DEPTH = 16
 _SHORT_DEPTH_OF_ROWS = 6  # that share elements of the right matrix
@@ -59,7 +58,7 @@ def contract_in_columns(product: Product) -> None:
 def shares_columns(product: Product) -> bool:
     """Whether it pays to add up several rows together, which share what is read of the right
     matrix."""
-    wide = product.shape.columns[-1] >= _LEAST_VECTORS_TO_SHARE * _vector_elements(product)
+    wide = product.shape.columns[-1] >= _LEAST_VECTORS_TO_SHARE * product.vector_elements
     return wide and math.prod(product.shape.depth) >= _TURNS_TOGETHER
 
 
@@ -95,7 +94,7 @@ def contract_in_batch(product: Product) -> None:
         work.builder.loops(shape.columns, "col", LoopKind.PARALLEL) as column,
     ):
         lanes = _Lanes(product, lambda at: [((*before, at), row, column)], left_is_one=False)
-        _columns_in_blocks(lanes, count, _VECTORS_PER_BLOCK * _vector_elements(product))
+        _columns_in_blocks(lanes, count, _VECTORS_PER_BLOCK * product.vector_elements)
 
 
 def _block_width(product: Product, height: int) -> int:
@@ -103,15 +102,15 @@ def _block_width(product: Product, height: int) -> int:
     or twice, as long a piece of each of its lines as the sums in the nearest cache allow. Threads
     that have no rows to share have the same number of blocks each."""
     m, n, k = product.shape.sizes
-    streams = m <= 2 * ROWS_TOGETHER and n * k >= 1 << 14 and _vector_elements(product) > 1
+    streams = m <= 2 * ROWS_TOGETHER and n * k >= 1 << 14 and product.vector_elements > 1
     wide = min(_VECTORS_PER_WIDE_BLOCK, _VECTORS_OF_SUMS // height)
-    width = (wide if streams else _VECTORS_PER_BLOCK) * _vector_elements(product)
+    width = (wide if streams else _VECTORS_PER_BLOCK) * product.vector_elements
     threads, columns = product.work.job.target.machine.threads, product.shape.columns[-1]
     lines = math.prod(product.shape.batch) * -(-m // height)
     if lines >= threads or n * k < _LEAST_SHARED:
         return width
     blocks = threads * -(-columns // (width * threads))
-    return max(columns // blocks, _vector_elements(product))
+    return max(columns // blocks, product.vector_elements)
 
 
 @immutable
@@ -197,48 +196,9 @@ def _is_short(lanes: _Lanes) -> bool:
     that fill a vector."""
     shape, most = lanes.product.shape, _SHORT_DEPTH
     if lanes.left_is_one:
-        fills = shape.columns[-1] >= _vector_elements(lanes.product)
+        fills = shape.columns[-1] >= lanes.product.vector_elements
         most = _SHORT_DEPTH_OF_ROWS if fills else 0
     return math.prod(shape.depth) <= most
-
-
-def contract_in_lanes(product: Product) -> None:
-    """For each row and column: several accumulators along the depth, which lies side by side in
-    memory in both matrices. Not for strict mode, as it changes the order of the sum."""
-    work, shape = product.work, product.shape
-    builder = work.builder
-    lanes = _vector_elements(product) * _VECTORS_OF_LANES
-    *outer, extent = shape.depth
-    while lanes > 1 and lanes * 2 > extent:
-        lanes //= 2
-    with (
-        builder.loops(shape.batch, "b", LoopKind.PARALLEL) as batch,
-        builder.loops(shape.rows, "row", LoopKind.PARALLEL) as row,
-        builder.loops(shape.columns, "col", LoopKind.PARALLEL) as column,
-    ):
-        sums = builder.local(product.type, (lanes,), "sums")
-        with builder.loop(lanes, "l", LoopKind.VECTOR) as lane:
-            builder.store(sums, (lane,), product.zero)
-        with builder.loops(outer, "k") as before:
-            add = partial(_add_lanes, product, (batch, row, column, before), sums)
-            in_blocks(builder, extent, lanes, "k", add)
-        total = builder.let(join_lanes(builder, sums, partial(apply, "add")), "sum")
-        product.finish(batch, row, column, total)
-
-
-def _add_lanes(
-    product: Product,
-    place: tuple[Index, Index, Index, Index],
-    sums: Buffer,
-    base: Expr,
-    count: int,
-) -> None:
-    batch, row, column, before = place
-    with product.work.builder.loop(count, "l", LoopKind.VECTOR) as lane:
-        depth = (*before, apply("add", base, lane))
-        left = product.lhs(batch, row, depth)
-        right = product.rhs(batch, depth, column)
-        fold_into(product.work.builder, sums, (lane,), "add", apply("multiply", left, right))
 
 
 def contract_plainly(product: Product) -> None:
@@ -256,18 +216,6 @@ def contract_plainly(product: Product) -> None:
             right = product.rhs(batch, depth, column)
             fold_into(builder, total, (), "add", apply("multiply", left, right))
         product.finish(batch, row, column, Load(total))
-
-
-def depth_is_contiguous(product: Product) -> bool:
-    """Whether both matrices lie along the depth in memory."""
-    shape, builder = product.shape, product.work.builder
-    if not shape.depth:
-        return False
-    with builder.block(), builder.loops(shape.depth, "k") as depth:
-        zeros = [tuple(index(0) for _ in axes) for axes in (shape.batch, shape.rows, shape.columns)]
-        left = product.lhs(zeros[0], zeros[1], depth)
-        right = product.rhs(zeros[0], depth, zeros[2])
-        return stride_along(left, depth[-1]) == 1 == stride_along(right, depth[-1])
 
 
 def columns_are_contiguous(product: Product) -> bool:
@@ -305,7 +253,3 @@ def batch_is_contiguous(product: Product) -> bool:
         (place,) = builder.simplify((linearize(output, product.hero.array_shape.dimensions),))
         along = affine(place).terms.get(batch[-1], 0)
         return stride_along(left, batch[-1]) == 1 == stride_along(right, batch[-1]) == along
-
-
-def _vector_elements(product: Product) -> int:
-    return product.work.job.target.machine.vector_elements(product.type.bytes)

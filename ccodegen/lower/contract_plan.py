@@ -6,16 +6,15 @@ from collections.abc import Callable
 from functools import partial
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.ir import Load
+from ccodegen.loop.ir import Apply, Expr, Load
+from ccodegen.lower.contract_lanes import contract_in_lanes, depth_is_contiguous
 from ccodegen.lower.contract_loops import (
     ROWS_TOGETHER,
     batch_is_contiguous,
     columns_are_contiguous,
     contract_in_batch,
     contract_in_columns,
-    contract_in_lanes,
     contract_plainly,
-    depth_is_contiguous,
     rows_are_contiguous,
     shares_columns,
 )
@@ -31,6 +30,7 @@ from ccodegen.lower.frame import fill_edges, is_framed
 from ccodegen.lower.job import Work
 from ccodegen.lower.product import Product
 from ccodegen.ops.contraction import accumulator_type
+from ccodegen.ops.lines import pays_in_lines
 from ccodegen.ops.register_tile import (
     LEAST_ROWS_TO_PACK_FOR,
     RegisterTile,
@@ -74,6 +74,8 @@ def _contract_narrow(product: Product) -> bool:
         _tell(product, form, "they are few and long")
         contract_in_rows(rows)
         return True
+    if _pays_in_lines(product):
+        return False
     tile = _tile(product)
     if tile is None or not _pays_in_tiles(product, tile):
         return False
@@ -119,18 +121,46 @@ def _pays_in_tiles(product: Product, tile: RegisterTile) -> bool:
     return tile.group > 1 or not shared
 
 
+def _pays_in_lines(product: Product) -> bool:
+    """Whether it is better to read few rows or columns where they lie than to pack the others: all
+    along the depth, and as wide as their sums or converted to that."""
+    widened = _widened(product.work, product.hero)
+    is_few = product.left_type.bytes == widened.left_type.bytes and _are_few(widened)
+    return is_few and _is_read(widened) and _loops(widened) is contract_in_lanes
+
+
+def _are_few(product: Product) -> bool:
+    m, n, k = product.shape.sizes
+    return pays_in_lines(min(m, n), k, k / product.vector_elements)
+
+
 def _is_plain(product: Product) -> bool:
     """Whether both matrices are floats that are read as they lie in memory: what is computed of an
     element is computed anew for all that need it."""
+    return product.type.is_float and all(isinstance(e, Load) for e in _elements(product))
+
+
+def _is_read(product: Product) -> bool:
+    """Whether both matrices are read from memory, and but converted."""
+    return all(isinstance(_unconverted(e), Load) for e in _elements(product))
+
+
+def _elements(product: Product) -> tuple[Expr, Expr]:
+    """An element of each matrix."""
     with product.looked_at() as (batch, row, depth, column):
-        elements = product.lhs(batch, row, depth), product.rhs(batch, depth, column)
-        return product.type.is_float and all(isinstance(element, Load) for element in elements)
+        return product.lhs(batch, row, depth), product.rhs(batch, depth, column)
+
+
+def _unconverted(value: Expr) -> Expr:
+    while isinstance(value, Apply) and value.operator == "convert":
+        (value,) = value.arguments
+    return value
 
 
 def _loops(product: Product) -> Callable[[Product], None]:
     """The best form without packing."""
-    shape, work = product.shape, product.work
-    if work.job.target.machine.vector_elements(product.type.bytes) == 1:
+    shape = product.shape
+    if product.vector_elements == 1:
         return contract_plainly
     if shape.batch and shape.batch[-1] >= _LEAST_COLUMNS and batch_is_contiguous(product):
         window = window_tile(product)
@@ -138,14 +168,19 @@ def _loops(product: Product) -> Callable[[Product], None]:
     many_columns = bool(shape.columns) and shape.columns[-1] >= _LEAST_COLUMNS
     if many_columns and columns_are_contiguous(product):
         return contract_in_columns
-    if not work.job.strict and _pays_in_lanes(product):
+    if _pays_in_lanes(product):
         return contract_in_lanes
     return contract_plainly
 
 
 def _pays_in_lanes(product: Product) -> bool:
-    depth = product.shape.depth
-    counts = product.type.is_float or product.type.is_complex
-    if not depth or depth[-1] < _LEAST_DEPTH_FOR_LANES or not counts:
+    """Whether accumulators along the depth do: of integers compilers make as good ones, but for
+    sums of few columns of words."""
+    m, n, _ = product.shape.sizes
+    depth, strict = product.shape.depth, product.work.job.strict
+    if not depth or depth[-1] < _LEAST_DEPTH_FOR_LANES:
         return False
-    return depth_is_contiguous(product)
+    is_exact = not (product.type.is_float or product.type.is_complex)
+    is_narrow = product.hero.operands[0].array_shape.element_type.bytes < product.type.bytes
+    pays = m > n > 1 and not is_narrow and _are_few(product) if is_exact else not strict
+    return pays and depth_is_contiguous(product)

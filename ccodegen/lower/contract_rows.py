@@ -11,18 +11,20 @@ from __future__ import annotations
 from ccodegen.loop.builder import index
 from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, CallC, Index, LoopKind
+from ccodegen.lower.contract_lanes import depth_is_contiguous
 from ccodegen.lower.contract_panels import Packer, Panel, Panels
 from ccodegen.lower.contract_runs import RunTile, by_rows, left_runs
 from ccodegen.lower.product import Product
 from ccodegen.ops.contraction import contraction
 from ccodegen.ops.lines import LEAST_VECTORS, MOST_LINES, prefers_lines
-from ccodegen.ops.register_tile import LEAST_ROWS_TO_PACK_FOR, RegisterTile
+from ccodegen.ops.register_tile import LEAST_ROWS_TO_PACK_FOR, RegisterTile, register_tile
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
 _LEAST_SUMS = 4  # fewer would wait for each other
 _MOST_ROWS = 24  # of long lines: for more it pays to pack the right matrix
 _LONG = 8  # vectors
+_SHORT = 5
 
 
 @immutable
@@ -60,18 +62,28 @@ def row_tile(product: Product) -> RowTile | None:
     # Several lines at a time come slower from memory than one after the other.
     if min(m, n) == 1 and product.type.is_float and m * n * k * product.type.bytes > FAR:
         return None
-    return _in_lines(product) or _in_runs(product, lanes)
+    return _in_lines(product, lanes) or _in_runs(product, lanes)
 
 
-def _in_lines(product: Product) -> RowTile | None:
+def _in_lines(product: Product, lanes: int) -> RowTile | None:
     tile = _tile(product)
-    if tile is None:
+    if tile is None or (product.type.is_float and _is_better_otherwise(product, lanes)):
         return None
     builder = product.work.builder
     with builder.block(), builder.loops(product.shape.batch, "b") as batch:
         if Packer(product, tile).left_lines(batch) is None:
             return None
     return RowTile(product, tile) if _has_lines(product, tile) else None
+
+
+def _is_better_otherwise(product: Product, lanes: int) -> bool:
+    """Whether lines are so short that loops add them up sooner, or packing pays."""
+    m, n, k = product.shape.sizes
+    if k < _SHORT * lanes and depth_is_contiguous(product):
+        return True
+    job, is_narrow = product.work.job, 1 < n <= min(m, MOST_LINES)
+    packs = is_narrow and register_tile(product.hero, job.target, job.strict) is not None
+    return packs and not prefers_lines(product.hero, job.target, job.strict)
 
 
 def _in_runs(product: Product, lanes: int) -> RowTile | None:

@@ -59,7 +59,7 @@ class WindowTile:
 def window_tile(product: Product) -> WindowTile | None:
     """The tile of a product whose batch is contiguous; None where it has no such window."""
     shape = product.shape
-    lanes = product.work.job.target.machine.vector_elements(product.type.bytes)
+    lanes = product.vector_elements
     if product.type not in _FLOATS or not 1 < lanes <= shape.batch[-1]:
         return None
     found = _window(product) if shape.rows and 0 not in shape.sizes else None
@@ -86,7 +86,7 @@ def _tile(product: Product, place_step: int, rows: _Axis, taps: _Axis) -> Window
     few = taps.size <= _MOST_TAPS and 0 < stride <= _MOST_STRIDE and most > 0
     if not (few and moves_by_taps and rows_follow):
         return None
-    lanes = machine.vector_elements(product.type.bytes)
+    lanes = product.vector_elements
     sizes = evenly(width, most), lanes, taps.size, stride, rows.size
     return WindowTile(*sizes, rows.lhs_step, lhs_step, rhs_step)
 

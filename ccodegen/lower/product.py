@@ -45,6 +45,11 @@ class Product:
     def zero(self) -> Expr:
         return const(self.type, 0)
 
+    @property
+    def vector_elements(self) -> int:
+        """Accumulators in a vector of the machine."""
+        return self.work.job.target.machine.vector_elements(self.type.bytes)
+
     @contextmanager
     def looked_at(self) -> Iterator[tuple[Index, Index, Index, Index]]:
         """All places, to see what is read there, in loops that no kernel gets: batch, row, depth

@@ -38,7 +38,13 @@ def prefers_lines(hero: Instruction, target: Target, strict: bool = False) -> bo
     if tile is None or not vectors:
         return vectors > 0 and n <= _FEW_COLUMNS
     across = -(-n // tile.columns) * max(1, tile.columns / lanes)
-    return n * (vectors + _VECTORS_TO_ADD_UP) < k * across
+    return pays_in_lines(n, k * across, vectors)
+
+
+def pays_in_lines(few: int, turns: float, vectors: float) -> bool:
+    """Whether to add up so many lines of a number of vectors takes less than so many turns, each of
+    a vector of sums."""
+    return few * (vectors + _VECTORS_TO_ADD_UP) < turns
 
 
 def _vectors_of_a_line(hero: Instruction, lanes: int) -> int:

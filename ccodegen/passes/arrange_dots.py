@@ -9,7 +9,9 @@ from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.loop.cost import WORD
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.build import is_static, transpose
+from ccodegen.ops.contraction import accumulator_type
 from ccodegen.ops.dot import Dot, dot_contraction, free, mirrored, mirrored_order
+from ccodegen.ops.lines import MOST_LINES, prefers_lines
 from ccodegen.passes.context import PassContext
 
 _MOST_BYTES = 32  # of the sums' factors that are shared at a time
@@ -24,7 +26,8 @@ def arrange_dots(module: Module, context: PassContext) -> Module:
     %y), lhs_contracting_dims={1}, rhs_contracting_dims={1}` → `dot(%x, transpose(%y))`.
 
     Sums that lie side by side in a line of the right operand have vectors, and share elements of
-    the left one. They run over the same products in the same order, so that all bits stay.
+    the left one; so have those of few rows or columns, if both operands lie along the depth. They
+    run over the same products in the same order, so that all bits stay.
     """
 
     def visit(dot: Instruction) -> Instruction:
@@ -36,9 +39,15 @@ def arrange_dots(module: Module, context: PassContext) -> Module:
         if _last(lhs) in rows and _pays_to_turn(dot, context.has_vectors):
             turned = mirrored(dot)
             return transpose(dot, turned, mirrored_order(turned))
-        is_across = _last(rhs) in attributes.rhs_contracting_dims
-        if context.has_vectors and is_across and needs_lines(dot):
-            return _with_turned_columns(dot, attributes)
+        if not context.has_vectors:
+            return dot
+        lies_along = _last(rhs) in attributes.rhs_contracting_dims
+        if lies_along and _needs_lines(dot):
+            return _with_columns_last(dot, attributes)
+        if lies_along and _last(lhs) in rows and _has_few_rows(dot):
+            return _with_left_along(dot, attributes)
+        if not lies_along and _prefers_lines(dot, context):
+            return _with_right_along(dot, attributes)
         return dot
 
     return rewrite_module(module, visit)
@@ -58,7 +67,22 @@ def _pays_to_turn(dot: Instruction, has_vectors: bool) -> bool:
     return has_vectors and few and rows >= 2 * columns and depth >= _LEAST_DEPTH
 
 
-def needs_lines(dot: Instruction) -> bool:
+def _prefers_lines(dot: Instruction, context: PassContext) -> bool:
+    target = context.target
+    if target is None or not _has_few_columns(dot):
+        return False
+    return prefers_lines(dot, target, context.strict)
+
+
+def is_arranged(dot: Instruction, operand: Instruction) -> bool:
+    """Whether that operand may have been transposed for it."""
+    lhs, rhs = dot.operands
+    if operand is rhs:
+        return _needs_lines(dot) or _has_few_columns(dot)
+    return operand is lhs and _has_few_rows(dot)
+
+
+def _needs_lines(dot: Instruction) -> bool:
     """Whether good vectors of sums are made of lines of the right operand alone: of complex
     numbers, and of few products of anything but words."""
     rows, columns, depth = dot_contraction(dot).sizes
@@ -67,13 +91,51 @@ def needs_lines(dot: Instruction) -> bool:
     return min(rows, columns) >= _LEAST_ROWS and (element.is_complex or is_short)
 
 
-def _with_turned_columns(dot: Instruction, attributes: Dot) -> Instruction:
-    lhs, rhs = dot.operands
+def _has_few_columns(dot: Instruction) -> bool:
+    """Whether sums of few columns are added up along the depth in loops, as they are where both
+    lie so: of words, and of floats that are narrower than their sums."""
+    rows, columns, _ = dot_contraction(dot).sizes
+    element, accumulator = dot.operands[1].array_shape.element_type, accumulator_type(dot)
+    in_loops = accumulator.is_float == (element.bytes < accumulator.bytes)
+    return in_loops and rows >= _LEAST_ROWS and 1 < columns <= MOST_LINES
+
+
+def _has_few_rows(dot: Instruction) -> bool:
+    """Whether it takes little to have the left operand along the depth too."""
+    rows, columns, depth = dot_contraction(dot).sizes
+    is_few = 1 < rows <= MOST_LINES and columns >= _LEAST_ROWS and depth >= _LEAST_DEPTH
+    return is_few and not dot.array_shape.element_type.is_integer
+
+
+def _with_columns_last(dot: Instruction, attributes: Dot) -> Instruction:
     batch, depth = attributes.rhs_batch_dims, attributes.rhs_contracting_dims
-    order = (*batch, *depth, *free(rhs.array_shape.rank, batch + depth))
+    columns = free(dot.operands[1].array_shape.rank, batch + depth)
+    return _with_right(dot, attributes, (*batch, *depth, *columns))
+
+
+def _with_right_along(dot: Instruction, attributes: Dot) -> Instruction:
+    batch, depth = attributes.rhs_batch_dims, attributes.rhs_contracting_dims
+    columns = free(dot.operands[1].array_shape.rank, batch + depth)
+    return _with_right(dot, attributes, (*batch, *columns, *depth))
+
+
+def _with_right(dot: Instruction, attributes: Dot, order: tuple[int, ...]) -> Instruction:
     turned = replace(
         attributes,
-        rhs_batch_dims=tuple(range(len(batch))),
-        rhs_contracting_dims=tuple(range(len(batch), len(batch + depth))),
+        rhs_batch_dims=tuple(map(order.index, attributes.rhs_batch_dims)),
+        rhs_contracting_dims=tuple(map(order.index, attributes.rhs_contracting_dims)),
     )
+    lhs, rhs = dot.operands
     return replace(dot, operands=(lhs, transpose(dot, rhs, order)), attributes=turned)
+
+
+def _with_left_along(dot: Instruction, attributes: Dot) -> Instruction:
+    batch, depth = attributes.lhs_batch_dims, attributes.lhs_contracting_dims
+    lhs, rhs = dot.operands
+    order = (*batch, *free(lhs.array_shape.rank, batch + depth), *depth)
+    turned = replace(
+        attributes,
+        lhs_batch_dims=tuple(map(order.index, batch)),
+        lhs_contracting_dims=tuple(map(order.index, depth)),
+    )
+    return replace(dot, operands=(transpose(dot, lhs, order), rhs), attributes=turned)

@@ -14,7 +14,7 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.cost import DEAR, work
 from ccodegen.ops.gather import Gather
 from ccodegen.ops.movement import SAME_VALUES, Broadcast, Concatenate, Slice, Transpose
-from ccodegen.passes.arrange_dots import needs_lines
+from ccodegen.passes.arrange_dots import is_arranged
 from ccodegen.passes.constants import uniform
 from ccodegen.passes.fusion_group import Rows, is_written_out, rows_of
 
@@ -256,6 +256,6 @@ def fits_before(hero: Instruction, value: Instruction) -> bool:
         return True
     if hero.op == "dynamic-update-slice":
         return hero.operands[0] is not value
-    if turns_last(value) and hero.op == "dot" and needs_lines(hero):
+    if turns_last(value) and hero.op == "dot" and is_arranged(hero, value):
         return False
     return value.op in MOVEMENT or value.op == "dynamic-slice"

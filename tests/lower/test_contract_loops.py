@@ -1,4 +1,5 @@
-"""Contractions of few rows: added up together, the right matrix read where it lies."""
+"""Contractions of few rows or columns, in loops: added up together, both matrices read where they
+lie."""
 
 from __future__ import annotations
 
@@ -17,6 +18,26 @@ def test_rows_are_added_up_together(
 ) -> None:
     built = check(module_of(dense(*sizes, "kn", types)), strict=strict)
     assert not functions(built) and not built.program.arena_size
+
+
+@MODES
+@pytest.mark.parametrize(
+    "types", ["bf16 bf16 f32", "f16 f16 f16", "s32 s32 s32", "c64 c64 c64", "f32 bf16 f32"]
+)
+@pytest.mark.parametrize(
+    "sizes", [(40, 101, 2), (130, 91, 3), (33, 73, 5), (2, 37, 51), (3, 100, 34), (5, 53, 5)]
+)
+def test_few_lines_are_added_up_together(
+    sizes: tuple[int, int, int], types: str, strict: bool
+) -> None:
+    check(module_of(dense(*sizes, "nk", types)), strict=strict)
+
+
+@pytest.mark.parametrize("types", ["bf16 bf16 f32", "s32 s32 s32"])
+@pytest.mark.parametrize("order", ["nk", "kn"])
+def test_few_columns_are_not_worth_packing_for(order: str, types: str) -> None:
+    built = check(module_of(dense(300, 100, 3, order, types)))
+    assert not functions(built)
 
 
 @pytest.mark.parametrize("sizes", [(0, 9, 40), (3, 0, 40), (3, 9, 0)])

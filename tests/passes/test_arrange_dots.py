@@ -64,6 +64,36 @@ def test_lines_of_the_right_operand_where_vectors_want_them(element: str, depth:
     )
 
 
+@pytest.mark.parametrize("element", ["bf16", "f16", "s32"])
+def test_a_few_columns_that_loops_add_up_lie_along_the_sum(element: str) -> None:
+    given = f"x = {element}[50,100] parameter(0)\n y = {element}[100,3] parameter(1)\n"
+    dot = f"ROOT d = {element}[50,3] dot(x, %s), lhs_contracting_dims={{1}}"
+    before = f"{given}{dot % 'y'}, rhs_contracting_dims={{0}}"
+    leaves_alone(before, arrange_dots, PassContext(target=load("cortex-m4")))
+    rewrites(
+        before,
+        f"{given}t = {element}[3,100] transpose(y), dimensions={{1,0}}\n"
+        f"{dot % 't'}, rhs_contracting_dims={{1}}",
+        arrange_dots,
+        VECTORS,
+    )
+
+
+@pytest.mark.parametrize("element", ["f32", "f16", "c64"])
+def test_a_few_rows_lie_along_the_sum_as_the_right_operand_does(element: str) -> None:
+    given = f"x = {element}[2,100,3] parameter(0)\n y = {element}[2,50,100] parameter(1)\n"
+    dot = f"ROOT d = {element}[2,3,50] dot(%s, y), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}"
+    before = f"{given}{dot % 'x'}, lhs_contracting_dims={{1}}, rhs_contracting_dims={{2}}"
+    leaves_alone(before, arrange_dots, PassContext(target=load("cortex-m4")))
+    rewrites(
+        before,
+        f"{given}t = {element}[2,3,100] transpose(x), dimensions={{0,2,1}}\n"
+        f"{dot % 't'}, lhs_contracting_dims={{2}}, rhs_contracting_dims={{2}}",
+        arrange_dots,
+        VECTORS,
+    )
+
+
 @pytest.mark.parametrize(
     ("given", "dot"),
     [
