@@ -14,6 +14,7 @@ from ccodegen.lower.strides import stride_along
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
+_SHORT = 16  # elements of a line
 _VECTORS_OF_A_SUM = 4
 _VECTORS_OF_SUMS = 8  # that share what is read
 _MOST_OF_FEW, _MOST_OF_MANY = 2, 4  # lines that are read together
@@ -44,13 +45,18 @@ def contract_in_lanes(product: Product) -> None:
         in_blocks(builder, rows, high, "row", across, LoopKind.PARALLEL)
 
 
+def shares_lines(product: Product) -> bool:
+    """Whether several rows or columns are added up together: where they are not short."""
+    return product.shape.depth[-1] > max(_SHORT, product.vector_elements)
+
+
 def _lines(outer: Index, first: Expr, count: int, rank: int) -> list[Index]:
     return [(*outer, apply("add", first, index(n)))[:rank] for n in range(count)]
 
 
 def _lines_together(product: Product, rows: int, columns: int) -> tuple[int, int]:
-    """How many rows and columns: one where they fill no vectors."""
-    if product.shape.depth[-1] <= product.vector_elements:
+    """How many rows and columns."""
+    if not shares_lines(product):
         return 1, 1
     evenly = math.prod(product.shape.sizes) < _LEAST_WORK_FOR_RESTS
     few, many = sorted((rows, columns))
@@ -113,8 +119,12 @@ class _Sums:
         product, builder, batch = self.product, self.product.work.builder, self.batch
         with builder.loop(count, "l", LoopKind.VECTOR) as lane:
             depth = (*before, apply("add", first, lane))
-            left = [builder.let(product.lhs(batch, row, depth), "left") for row in self.rows]
-            right = [builder.let(product.rhs(batch, depth, c), "right") for c in self.columns]
+            left = [product.lhs(batch, row, depth) for row in self.rows]
+            right = [product.rhs(batch, depth, column) for column in self.columns]
+            if len(right) > 1:
+                left = [builder.let(value, "left") for value in left]
+            if len(left) > 1:
+                right = [builder.let(value, "right") for value in right]
             for a, line in zip(left, self.accumulators, strict=True):
                 for b, sums in zip(right, line, strict=True):
                     so_far = Load(sums, (lane,))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ccodegen.loop.builder import index
 from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, CallC, Index, LoopKind
-from ccodegen.lower.contract_lanes import depth_is_contiguous
+from ccodegen.lower.contract_lanes import depth_is_contiguous, shares_lines
 from ccodegen.lower.contract_panels import Packer, Panel, Panels
 from ccodegen.lower.contract_runs import RunTile, by_rows, left_runs
 from ccodegen.lower.product import Product
@@ -25,6 +25,7 @@ _LEAST_SUMS = 4  # fewer would wait for each other
 _MOST_ROWS = 24  # of long lines: for more it pays to pack the right matrix
 _LONG = 8  # vectors
 _SHORT = 5
+_ROWS_A_COLUMN = 4  # from which on packing may pay
 
 
 @immutable
@@ -79,9 +80,9 @@ def _in_lines(product: Product, lanes: int) -> RowTile | None:
 def _is_better_otherwise(product: Product, lanes: int) -> bool:
     """Whether lines are so short that loops add them up sooner, or packing pays."""
     m, n, k = product.shape.sizes
-    if k < _SHORT * lanes and depth_is_contiguous(product):
+    if shares_lines(product) and k < _SHORT * lanes and depth_is_contiguous(product):
         return True
-    job, is_narrow = product.work.job, 1 < n <= min(m, MOST_LINES)
+    job, is_narrow = product.work.job, 1 < n <= min(m // _ROWS_A_COLUMN, MOST_LINES)
     packs = is_narrow and register_tile(product.hero, job.target, job.strict) is not None
     return packs and not prefers_lines(product.hero, job.target, job.strict)
 
