@@ -28,6 +28,7 @@ from ccodegen.passes.lay_out_weights import lay_out_weights
 from ccodegen.passes.merge_common import merge_common
 from ccodegen.passes.normalise_layouts import normalise_layouts
 from ccodegen.passes.pad_dynamic import pad_dynamic
+from ccodegen.passes.pointwise_as_dots import pointwise_as_dots
 from ccodegen.passes.reduce_in_f32 import reduce_in_f32
 from ccodegen.passes.reduce_parts import reduce_parts
 from ccodegen.passes.repeat_features import repeat_features
@@ -120,6 +121,7 @@ COMPILATION: Pipeline = (
     *SIMPLIFICATION,
     # Before all that looks for features in the last dimension.
     lay_out_features,
+    pointwise_as_dots,
     # These leave constants to fold; the second reads what the first converts.
     depthwise_in_floats,
     round_in_floats,
