@@ -47,7 +47,8 @@ def contract_in_lanes(product: Product) -> None:
 
 def shares_lines(product: Product) -> bool:
     """Whether several rows or columns are added up together: where they are not short."""
-    return product.shape.depth[-1] > max(_SHORT, product.vector_elements)
+    depth = product.shape.depth
+    return bool(depth) and depth[-1] > max(_SHORT, product.vector_elements)
 
 
 def _lines(outer: Index, first: Expr, count: int, rank: int) -> list[Index]:

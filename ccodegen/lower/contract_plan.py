@@ -7,7 +7,7 @@ from functools import partial
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.ir import Apply, Expr, Load
-from ccodegen.lower.contract_lanes import contract_in_lanes, depth_is_contiguous
+from ccodegen.lower.contract_lanes import contract_in_lanes, depth_is_contiguous, shares_lines
 from ccodegen.lower.contract_loops import (
     ROWS_TOGETHER,
     batch_is_contiguous,
@@ -131,7 +131,7 @@ def _pays_in_lines(product: Product) -> bool:
 
 def _are_few(product: Product) -> bool:
     m, n, k = product.shape.sizes
-    return pays_in_lines(min(m, n), k, k / product.vector_elements)
+    return shares_lines(product) and pays_in_lines(min(m, n), k, k / product.vector_elements)
 
 
 def _is_plain(product: Product) -> bool:

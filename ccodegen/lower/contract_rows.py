@@ -88,8 +88,8 @@ def _is_better_otherwise(product: Product, lanes: int) -> bool:
 
 
 def _in_runs(product: Product, lanes: int) -> RowTile | None:
-    """For a few columns."""
-    if len(product.shape.rows) < 2 or not 1 < product.shape.sizes[1] <= MOST_LINES:
+    """For few columns."""
+    if len(product.shape.rows) < 2 or product.shape.sizes[1] > MOST_LINES:
         return None
     rows = by_rows(product)
     tile = _tile(rows)

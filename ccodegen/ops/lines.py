@@ -5,6 +5,7 @@ What decides is here, as the layout of weights and the loop nest must agree on i
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from ccodegen.hlo.ir import Instruction
@@ -13,13 +14,16 @@ from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Var
 from ccodegen.loop.linear import linearize, merged_axes
 from ccodegen.loop.simplify import simplify_index
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.contraction import contraction
+from ccodegen.ops.convolution import Convolution
 from ccodegen.ops.register_tile import panel_types, register_tile
 from ccodegen.target.model import Target
 
 MOST_LINES = 8  # more columns are worth a tile
 LEAST_VECTORS = 2  # of a line
 _VECTORS_TO_ADD_UP = 6  # take as long as to add up the lanes of a sum
+_LEAST_RUN = 16  # elements
 _FEW_COLUMNS = 3  # side by side they fill no vector
 
 
@@ -28,7 +32,7 @@ def prefers_lines(hero: Instruction, target: Target, strict: bool = False) -> bo
     lies: a tile that they filled in part would take longer, and less than a tile much longer."""
     shape, types = contraction(hero), panel_types(hero, target, strict)
     _, n, k = shape.sizes
-    if types is None or not 1 < n <= MOST_LINES or (strict and types[0].is_float):
+    if types is None or not 0 < n <= MOST_LINES or (strict and types[0].is_float):
         return False
     lanes = target.machine.vector_elements(types[0].bytes)
     if lanes == 1 or k < LEAST_VECTORS * lanes:
@@ -45,6 +49,18 @@ def pays_in_lines(few: int, turns: float, vectors: float) -> bool:
     """Whether to add up so many lines of a number of vectors takes less than so many turns, each of
     a vector of sums."""
     return few * (vectors + _VECTORS_TO_ADD_UP) < turns
+
+
+def reads_runs(convolution: Instruction) -> bool:
+    """Whether few features are made of an image whose own lie last, without packing: the elements
+    under a line of the window lie side by side, and are many enough for vectors."""
+    shape, window = contraction(convolution), attributes_of(convolution, Convolution).window
+    if math.prod(shape.batch) != 1 or not 0 < shape.sizes[1] <= MOST_LINES:
+        return False
+    if math.prod(shape.depth[:-1]) == 1 or any(d.lhs_dilation > 1 for d in window.dimensions):
+        return False
+    line = window.dimensions[-1]
+    return shape.depth[-1] * (line.size if line.rhs_dilation == 1 else 1) >= _LEAST_RUN
 
 
 def _vectors_of_a_line(hero: Instruction, lanes: int) -> int:

@@ -27,6 +27,7 @@ from ccodegen.ops.contraction import contraction
 from ccodegen.ops.convolution import Convolution, is_depthwise
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.gather import Gather
+from ccodegen.ops.lines import reads_runs
 from ccodegen.ops.movement import (
     Broadcast,
     Concatenate,
@@ -49,6 +50,7 @@ _DEEPEST = 32  # what is computed, made of other operands
 _PRICE_OF_ELEMENT = 20  # transposed, beyond what packing takes where features are not last
 _GAIN = 0.2  # of the operations of a convolution, more where it can be done by Winograd's algorithm
 _GAIN_OF_DEPTHWISE = 20  # vectors run along features, else there are none
+_GAIN_OF_FEW = 15  # or fewer as there are more: of lines that need not be packed
 
 
 def lay_out_features(module: Module, context: PassContext) -> Module:
@@ -72,6 +74,14 @@ def _laid_out(computation: Computation) -> Computation:
     why = f"worth {sweep.gain:.2g} operations, transposes {price:.2g}"
     decided(computation.name, f"features of convolutions {layout}", why)
     return moved if sweep.gain > price else computation
+
+
+def _gain(convolution: Instruction) -> float:
+    """Of each product."""
+    if is_depthwise(convolution):
+        return _GAIN_OF_DEPTHWISE
+    _, columns, _ = contraction(convolution).sizes
+    return _GAIN_OF_FEW / columns if reads_runs(convolution) else _GAIN
 
 
 def _last(items: Sequence[_Item]) -> tuple[_Item, ...]:
@@ -121,8 +131,7 @@ class _Sweep:
         if not _has_features_behind_batch(labels):
             return instruction
         shape = contraction(instruction)
-        gain = _GAIN_OF_DEPTHWISE if is_depthwise(instruction) else _GAIN
-        self.gain += gain * 2 * math.prod(shape.sizes) * math.prod(shape.batch)
+        self.gain += _gain(instruction) * 2 * math.prod(shape.sizes) * math.prod(shape.batch)
         lhs, rhs = instruction.operands
         moved = _features_last(len(labels.kernel_spatial))
         if isinstance(rhs.attributes, Constant) or attributes.feature_group_count > 1:

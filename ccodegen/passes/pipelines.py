@@ -17,6 +17,7 @@ from ccodegen.passes.expand_batch_norm import expand_batch_norm
 from ccodegen.passes.expand_custom_calls import expand_custom_calls
 from ccodegen.passes.expand_ops import expand_ops
 from ccodegen.passes.expose_padding import expose_padding
+from ccodegen.passes.few_features_in_f32 import few_features_in_f32
 from ccodegen.passes.flatten_calls import flatten_calls
 from ccodegen.passes.flatten_rows import flatten_rows
 from ccodegen.passes.fold_constants import fold_constants
@@ -122,6 +123,7 @@ COMPILATION: Pipeline = (
     # Before all that looks for features in the last dimension.
     lay_out_features,
     pointwise_as_dots,
+    few_features_in_f32,
     # These leave constants to fold; the second reads what the first converts.
     depthwise_in_floats,
     round_in_floats,

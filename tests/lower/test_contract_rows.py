@@ -104,6 +104,7 @@ def test_few_columns_that_lie_across_are_packed(batch: int, types: str) -> None:
         ("9,21,70", "size=1x1 stride=2x2", "1,1,70,5", "5,11,5"),
         ("9,11,64", "size=3x3 rhs_dilate=2x1 pad=1_1x1_1", "3,3,64,6", "7,11,6"),
         ("29,48", "size=4", "4,48,3", "26,3"),
+        ("9,11,40", "size=3x3", "3,3,40,1", "7,9,1"),
     ],
 )
 def test_few_features_of_images(size: str, window: str, kernel: str, shape: str) -> None:

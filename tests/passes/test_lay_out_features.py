@@ -200,9 +200,18 @@ def test_what_an_image_is_computed_from_has_features_last(root: str, transposes:
 
 def test_few_products_are_not_worth_transposes() -> None:
     text = """x = f32[1,8,9,9] parameter(0)
-        k = f32[8,8,3,3] parameter(1)
-        ROOT c = f32[1,8,7,7] convolution(x, k), window={size=3x3}, dim_labels=bf01_oi01->bf01"""
+        k = f32[9,8,3,3] parameter(1)
+        ROOT c = f32[1,9,7,7] convolution(x, k), window={size=3x3}, dim_labels=bf01_oi01->bf01"""
     leaves_alone(text, lay_out_features, CONTEXT)
+
+
+@pytest.mark.parametrize(("features", "moves"), [(1, True), (3, True), (9, False)])
+def test_few_features_pay_for_transposes_sooner(features: int, moves: bool) -> None:
+    old = module(f"""x = f32[1,8,9,9] parameter(0)
+        k = f32[{features},8,3,3] parameter(1)
+        ROOT c = f32[1,{features},7,7] convolution(x, k), window={{size=3x3}},
+          dim_labels=bf01_oi01->bf01""")
+    assert (lay_out_features(old, CONTEXT) is not old) is moves
 
 
 @pytest.mark.parametrize("context", WITHOUT_VECTORS_OR_STRICT)
