@@ -12,6 +12,7 @@ from ccodegen.loop.builder import index
 from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, CallC, Index, LoopKind
 from ccodegen.lower.contract_lanes import depth_is_contiguous, shares_lines
+from ccodegen.lower.contract_loops import rows_are_contiguous
 from ccodegen.lower.contract_panels import Packer, Panel, Panels
 from ccodegen.lower.contract_runs import RunTile, by_rows, left_runs
 from ccodegen.lower.product import Product
@@ -62,6 +63,8 @@ def row_tile(product: Product) -> RowTile | None:
         return None
     # Several lines at a time come slower from memory than one after the other.
     if min(m, n) == 1 and product.type.is_float and m * n * k * product.type.bytes > FAR:
+        return None
+    if n == 1 and rows_are_contiguous(product):  # as under a window: loops have vectors along them
         return None
     return _in_lines(product, lanes) or _in_runs(product, lanes)
 

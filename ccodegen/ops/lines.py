@@ -59,8 +59,9 @@ def reads_runs(convolution: Instruction) -> bool:
         return False
     if math.prod(shape.depth[:-1]) == 1 or any(d.lhs_dilation > 1 for d in window.dimensions):
         return False
-    line = window.dimensions[-1]
-    return shape.depth[-1] * (line.size if line.rhs_dilation == 1 else 1) >= _LEAST_RUN
+    line, features = window.dimensions[-1], shape.depth[-1]
+    run = features * (line.size if line.rhs_dilation == 1 else 1)
+    return run >= _LEAST_RUN and features * shape.sizes[1] > 1
 
 
 def _vectors_of_a_line(hero: Instruction, lanes: int) -> int:
