@@ -176,11 +176,11 @@ def _loops(product: Product) -> Callable[[Product], None]:
 def _pays_in_lanes(product: Product) -> bool:
     """Whether accumulators along the depth do: of integers compilers make as good ones, but for
     sums of few columns of words."""
-    m, n, _ = product.shape.sizes
-    depth, strict = product.shape.depth, product.work.job.strict
+    depth, kind = product.shape.depth, product.type
     if not depth or depth[-1] < _LEAST_DEPTH_FOR_LANES:
         return False
-    is_exact = not (product.type.is_float or product.type.is_complex)
-    is_narrow = product.hero.operands[0].array_shape.element_type.bytes < product.type.bytes
-    pays = m > n > 1 and not is_narrow and _are_few(product) if is_exact else not strict
-    return pays and depth_is_contiguous(product)
+    if kind.is_float or kind.is_complex:
+        return not product.work.job.strict and depth_is_contiguous(product)
+    m, n, _ = product.shape.sizes
+    is_wide = product.hero.operands[0].array_shape.element_type.bytes == kind.bytes
+    return is_wide and m > n > 1 and _are_few(product) and depth_is_contiguous(product)
