@@ -7,6 +7,7 @@ import math
 from functools import partial
 
 from ccodegen.loop.builder import apply, in_blocks, index
+from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.lanes import join_lanes
 from ccodegen.lower.product import Product
@@ -51,13 +52,20 @@ def shares_lines(product: Product) -> bool:
     return bool(depth) and depth[-1] > max(_SHORT, product.vector_elements)
 
 
+def comes_from_memory(product: Product) -> bool:
+    """Whether a matrix that is read but once is so large that several lines at a time come slower
+    than one after the other."""
+    m, n, k = product.shape.sizes
+    return min(m, n) == 1 and m * n * k * product.type.bytes > FAR
+
+
 def _lines(outer: Index, first: Expr, count: int, rank: int) -> list[Index]:
     return [(*outer, apply("add", first, index(n)))[:rank] for n in range(count)]
 
 
 def _lines_together(product: Product, rows: int, columns: int) -> tuple[int, int]:
     """How many rows and columns."""
-    if not shares_lines(product):
+    if comes_from_memory(product) or not shares_lines(product):
         return 1, 1
     evenly = math.prod(product.shape.sizes) < _LEAST_WORK_FOR_RESTS
     few, many = sorted((rows, columns))

@@ -9,9 +9,12 @@ mode's order.
 from __future__ import annotations
 
 from ccodegen.loop.builder import index
-from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, CallC, Index, LoopKind
-from ccodegen.lower.contract_lanes import depth_is_contiguous, shares_lines
+from ccodegen.lower.contract_lanes import (
+    comes_from_memory,
+    depth_is_contiguous,
+    shares_lines,
+)
 from ccodegen.lower.contract_loops import rows_are_contiguous
 from ccodegen.lower.contract_panels import Packer, Panel, Panels
 from ccodegen.lower.contract_runs import RunTile, by_rows, left_runs
@@ -61,8 +64,7 @@ def row_tile(product: Product) -> RowTile | None:
         return None
     if product.type.is_float and product.work.job.strict:
         return None
-    # Several lines at a time come slower from memory than one after the other.
-    if min(m, n) == 1 and product.type.is_float and m * n * k * product.type.bytes > FAR:
+    if product.type.is_float and comes_from_memory(product):
         return None
     if n == 1 and rows_are_contiguous(product):  # as under a window: loops have vectors along them
         return None
@@ -83,7 +85,8 @@ def _in_lines(product: Product, lanes: int) -> RowTile | None:
 def _is_better_otherwise(product: Product, lanes: int) -> bool:
     """Whether lines are so short that loops add them up sooner, or packing pays."""
     m, n, k = product.shape.sizes
-    if shares_lines(product) and k < _SHORT * lanes and depth_is_contiguous(product):
+    is_short = shares_lines(product) and k < _SHORT * lanes
+    if is_short and min(m, n) > 1 and depth_is_contiguous(product):
         return True
     job, is_narrow = product.work.job, 1 < n <= min(m // _ROWS_A_COLUMN, MOST_LINES)
     packs = is_narrow and register_tile(product.hero, job.target, job.strict) is not None
