@@ -48,6 +48,13 @@ def converted(origin: Instruction, value: Instruction, to: ElementType) -> Instr
     return derived(origin, "convert", value.array_shape.with_type(to), (value,))
 
 
+def computed_in(origin: Instruction, element_type: ElementType) -> Instruction:
+    """The same op, with operands and a result of that element type."""
+    operands = tuple(converted(origin, operand, element_type) for operand in origin.operands)
+    shape = origin.array_shape.with_type(element_type)
+    return derived(origin, origin.op, shape, operands, origin.attributes)
+
+
 def splat(origin: Instruction, value: Any, shape: ArrayShape) -> Instruction:
     """An array of one value: a scalar constant, broadcast where the shape has dimensions."""
     scalar = constant(origin, np.asarray(value, shape.element_type.dtype))

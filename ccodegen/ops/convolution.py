@@ -55,6 +55,15 @@ def is_depthwise(instruction: Instruction) -> bool:
     return attributes.feature_group_count > 1 == kernel[attributes.dim_labels.kernel_input_feature]
 
 
+def has_features_behind_batch(labels: DimLabels) -> bool:
+    """Whether image and result are batch, features and then places, all of them known."""
+    input_order = (labels.input_batch, labels.input_feature, *labels.input_spatial)
+    output_order = (labels.output_batch, labels.output_feature, *labels.output_spatial)
+    rank = len(input_order)
+    in_order = rank > 2 and input_order == output_order == tuple(range(rank))
+    return in_order and not any(labels.unknown)
+
+
 @immutable
 class ConvolutionSizes:
     """A convolution's operands and result, by the roles of their dimensions."""

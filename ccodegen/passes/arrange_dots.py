@@ -43,11 +43,11 @@ def arrange_dots(module: Module, context: PassContext) -> Module:
             return dot
         lies_along = _last(rhs) in attributes.rhs_contracting_dims
         if lies_along and _needs_lines(dot):
-            return _with_columns_last(dot, attributes)
+            return _with_right(dot, along=False)
         if lies_along and _last(lhs) in rows and _has_few_rows(dot):
-            return _with_left_along(dot, attributes)
+            return _with_left_along(dot)
         if not lies_along and _prefers_lines(dot, context):
-            return _with_right_along(dot, attributes)
+            return _with_right(dot, along=True)
         return dot
 
     return rewrite_module(module, visit)
@@ -107,35 +107,19 @@ def _has_few_rows(dot: Instruction) -> bool:
     return is_few and not dot.array_shape.element_type.is_integer
 
 
-def _with_columns_last(dot: Instruction, attributes: Dot) -> Instruction:
+def _with_right(dot: Instruction, along: bool) -> Instruction:
+    """The right operand transposed, so that its depth comes last, else its columns."""
+    attributes, (lhs, rhs) = attributes_of(dot, Dot), dot.operands
     batch, depth = attributes.rhs_batch_dims, attributes.rhs_contracting_dims
-    columns = free(dot.operands[1].array_shape.rank, batch + depth)
-    return _with_right(dot, attributes, (*batch, *depth, *columns))
-
-
-def _with_right_along(dot: Instruction, attributes: Dot) -> Instruction:
-    batch, depth = attributes.rhs_batch_dims, attributes.rhs_contracting_dims
-    columns = free(dot.operands[1].array_shape.rank, batch + depth)
-    return _with_right(dot, attributes, (*batch, *columns, *depth))
-
-
-def _with_right(dot: Instruction, attributes: Dot, order: tuple[int, ...]) -> Instruction:
+    columns = free(rhs.array_shape.rank, batch + depth)
+    order = (*batch, *columns, *depth) if along else (*batch, *depth, *columns)
     turned = replace(
         attributes,
-        rhs_batch_dims=tuple(map(order.index, attributes.rhs_batch_dims)),
-        rhs_contracting_dims=tuple(map(order.index, attributes.rhs_contracting_dims)),
+        rhs_batch_dims=tuple(map(order.index, batch)),
+        rhs_contracting_dims=tuple(map(order.index, depth)),
     )
-    lhs, rhs = dot.operands
     return replace(dot, operands=(lhs, transpose(dot, rhs, order)), attributes=turned)
 
 
-def _with_left_along(dot: Instruction, attributes: Dot) -> Instruction:
-    batch, depth = attributes.lhs_batch_dims, attributes.lhs_contracting_dims
-    lhs, rhs = dot.operands
-    order = (*batch, *free(lhs.array_shape.rank, batch + depth), *depth)
-    turned = replace(
-        attributes,
-        lhs_batch_dims=tuple(map(order.index, batch)),
-        lhs_contracting_dims=tuple(map(order.index, depth)),
-    )
-    return replace(dot, operands=(transpose(dot, lhs, order), rhs), attributes=turned)
+def _with_left_along(dot: Instruction) -> Instruction:
+    return mirrored(_with_right(mirrored(dot), along=True))

@@ -6,7 +6,7 @@ import math
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_computation, transform_computations
-from ccodegen.ops.build import converted, derived, is_static
+from ccodegen.ops.build import computed_in, converted, is_static
 from ccodegen.ops.contraction import contraction
 from ccodegen.ops.convolution import Convolution, is_depthwise
 from ccodegen.ops.integer_range import integer_range
@@ -40,9 +40,7 @@ def _rewritten(computation: Computation) -> Computation:
             return converted(instruction, in_floats, to) if to.is_float else instruction
         if not isinstance(instruction.attributes, Convolution) or not _is_exact(instruction):
             return instruction
-        operands = tuple(converted(instruction, o, _F32) for o in instruction.operands)
-        shape = instruction.array_shape.with_type(_F32)
-        in_floats = derived(instruction, "convolution", shape, operands, instruction.attributes)
+        in_floats = computed_in(instruction, _F32)
         whole = converted(instruction, in_floats, _S32)
         result = converted(instruction, whole, instruction.array_shape.element_type)
         if whole is result:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
-from ccodegen.ops.build import converted, derived, is_static
+from ccodegen.ops.build import computed_in, converted, is_static
 from ccodegen.ops.contraction import accumulator_type
 from ccodegen.ops.lines import reads_runs
 from ccodegen.passes.context import PassContext
@@ -32,7 +32,5 @@ def _in_f32(instruction: Instruction) -> Instruction:
         return instruction
     if not reads_runs(instruction):
         return instruction
-    operands = tuple(converted(instruction, o, _F32) for o in instruction.operands)
-    shape = instruction.array_shape.with_type(_F32)
-    wide = derived(instruction, "convolution", shape, operands, instruction.attributes)
-    return converted(instruction, wide, instruction.array_shape.element_type)
+    in_f32 = computed_in(instruction, _F32)
+    return converted(instruction, in_f32, instruction.array_shape.element_type)

@@ -24,7 +24,7 @@ from ccodegen.hlo.rewrite import rewrite_computation, transform_computations
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.build import broadcast, constant, is_static, turned
 from ccodegen.ops.contraction import contraction
-from ccodegen.ops.convolution import Convolution, is_depthwise
+from ccodegen.ops.convolution import Convolution, has_features_behind_batch, is_depthwise
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.gather import Gather
 from ccodegen.ops.lines import reads_runs
@@ -77,11 +77,12 @@ def _laid_out(computation: Computation) -> Computation:
 
 
 def _gain(convolution: Instruction) -> float:
-    """Of each product."""
+    shape, gain = contraction(convolution), _GAIN
     if is_depthwise(convolution):
-        return _GAIN_OF_DEPTHWISE
-    _, columns, _ = contraction(convolution).sizes
-    return _GAIN_OF_FEW / columns if reads_runs(convolution) else _GAIN
+        gain = _GAIN_OF_DEPTHWISE
+    elif reads_runs(convolution):
+        gain = _GAIN_OF_FEW / shape.sizes[1]
+    return gain * 2 * math.prod(shape.sizes) * math.prod(shape.batch)
 
 
 def _last(items: Sequence[_Item]) -> tuple[_Item, ...]:
@@ -128,10 +129,9 @@ class _Sweep:
 
     def _convolution(self, instruction: Instruction, attributes: Convolution) -> Instruction:
         labels = attributes.dim_labels
-        if not _has_features_behind_batch(labels):
+        if not has_features_behind_batch(labels):
             return instruction
-        shape = contraction(instruction)
-        self.gain += _gain(instruction) * 2 * math.prod(shape.sizes) * math.prod(shape.batch)
+        self.gain += _gain(instruction)
         lhs, rhs = instruction.operands
         moved = _features_last(len(labels.kernel_spatial))
         if isinstance(rhs.attributes, Constant) or attributes.feature_group_count > 1:
@@ -216,13 +216,6 @@ class _Sweep:
         self._moved[result] = moved
         self._computed.add(result)
         return result
-
-
-def _has_features_behind_batch(labels: DimLabels) -> bool:
-    input_order = (labels.input_batch, labels.input_feature, *labels.input_spatial)
-    output_order = (labels.output_batch, labels.output_feature, *labels.output_spatial)
-    rank = len(input_order)
-    return rank > 2 and input_order == output_order == tuple(range(rank))
 
 
 def _features_last(spatial: int) -> DimLabels:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ccodegen.hlo.attributes import DimLabels, WindowDimension
+from ccodegen.hlo.attributes import WindowDimension
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops.build import broadcast, derived, is_static, reshape
-from ccodegen.ops.convolution import Convolution
+from ccodegen.ops.convolution import Convolution, has_features_behind_batch
 from ccodegen.ops.dot import Dot
 from ccodegen.passes.context import PassContext
 
@@ -33,7 +33,7 @@ def _as_dot(convolution: Instruction) -> Instruction:
     groups = attributes.feature_group_count * attributes.batch_group_count
     is_pointwise = groups == 1 and all(d in _NO_NEIGHBOURS for d in attributes.window.dimensions)
     labels = attributes.dim_labels
-    if not is_pointwise or not _has_features_second(labels) or not is_static(convolution):
+    if not is_pointwise or not has_features_behind_batch(labels) or not is_static(convolution):
         return convolution
     image, kernel = convolution.operands
     is_turned = labels.kernel_input_feature < labels.kernel_output_feature
@@ -44,10 +44,3 @@ def _as_dot(convolution: Instruction) -> Instruction:
     matrices = broadcast(convolution, matrix, (batches, *matrix.array_shape.dimensions), (1, 2))
     dot = Dot((0,), (1 if is_turned else 2,), (0,), (1,))
     return derived(convolution, "dot", convolution.array_shape, (matrices, image), dot)
-
-
-def _has_features_second(labels: DimLabels) -> bool:
-    spatial = tuple(range(2, 2 + len(labels.input_spatial)))
-    image = labels.input_batch, labels.input_feature, labels.input_spatial
-    result = labels.output_batch, labels.output_feature, labels.output_spatial
-    return image == (0, 1, spatial) == result and len(spatial) > 0 and not any(labels.unknown)

@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import pytest
 
+from ccodegen.backend.build import build
+from ccodegen.backend.options import BuildOptions
+from ccodegen.loop.ir import Alloc
+from ccodegen.loop.rebuild import statements
 from tests.lower.test_contract_tiles import functions
 from tests.lower.test_weights import MODES, dense, with_weights
-from tests.three_ways import check, module_of
+from tests.three_ways import check, module_of, plain_target
 
 
 @MODES
@@ -38,6 +42,16 @@ def test_few_lines_are_added_up_together(
 def test_few_columns_are_not_worth_packing_for(order: str, types: str) -> None:
     built = check(module_of(dense(300, 100, 3, order, types)))
     assert not functions(built)
+
+
+def test_lines_that_come_from_memory_are_added_up_one_after_the_other() -> None:
+    def sums(depth: int) -> int:
+        module = module_of(dense(1, depth, 3000, "nk", "bf16 bf16 f32"))
+        (kernel,) = build(module, BuildOptions(plain_target())).program.kernels
+        locals_ = [s.buffer.name for s in statements(kernel.body) if isinstance(s, Alloc)]
+        return sum(name.startswith("sums") for name in locals_)
+
+    assert (sums(350), sums(700)) == (4, 1)
 
 
 @pytest.mark.parametrize("sizes", [(0, 9, 40), (3, 0, 40), (3, 9, 0)])

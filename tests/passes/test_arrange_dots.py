@@ -15,6 +15,12 @@ VECTORS = PassContext(target=load("x86-64"))
 X = "x = f32[64,100] parameter(0)\n"
 
 
+def rewrites_with_vectors(before: str, after: str) -> None:
+    """And nothing where there are none."""
+    leaves_alone(before, arrange_dots, PassContext(target=load("cortex-m4")))
+    rewrites(before, after, arrange_dots, VECTORS)
+
+
 def test_a_vector_is_first_where_the_matrix_lies_along_the_result() -> None:
     given = "x = f32[3,4] parameter(0)\n v = bf16[3] parameter(1)\n"
     rewrites(
@@ -39,13 +45,10 @@ def test_in_batches_and_with_a_dimension_of_one() -> None:
 def test_a_few_columns_where_there_are_vectors() -> None:
     given = f"{X}v = f32[64,3] parameter(1)\n"
     before = f"{given}ROOT d = f32[100,3] dot(x, v), {SUMS}"
-    leaves_alone(before, arrange_dots, PassContext(target=load("cortex-m4")))
-    rewrites(
+    rewrites_with_vectors(
         before,
         f"{given}d = f32[3,100] dot(v, x), {SUMS}\n"
         "ROOT t = f32[100,3] transpose(d), dimensions={1,0}",
-        arrange_dots,
-        VECTORS,
     )
 
 
@@ -54,13 +57,10 @@ def test_lines_of_the_right_operand_where_vectors_want_them(element: str, depth:
     given = f"x = {element}[8,{depth}] parameter(0)\n y = {element}[9,{depth}] parameter(1)\n"
     dot = f"ROOT d = {element}[8,9] dot(x, %s), lhs_contracting_dims={{1}}"
     before = f"{given}{dot % 'y'}, rhs_contracting_dims={{1}}"
-    leaves_alone(before, arrange_dots, PassContext(target=load("cortex-m4")))
-    rewrites(
+    rewrites_with_vectors(
         before,
         f"{given}t = {element}[{depth},9] transpose(y), dimensions={{1,0}}\n"
         f"{dot % 't'}, rhs_contracting_dims={{0}}",
-        arrange_dots,
-        VECTORS,
     )
 
 
@@ -69,13 +69,10 @@ def test_a_few_columns_that_loops_add_up_lie_along_the_sum(element: str) -> None
     given = f"x = {element}[50,100] parameter(0)\n y = {element}[100,3] parameter(1)\n"
     dot = f"ROOT d = {element}[50,3] dot(x, %s), lhs_contracting_dims={{1}}"
     before = f"{given}{dot % 'y'}, rhs_contracting_dims={{0}}"
-    leaves_alone(before, arrange_dots, PassContext(target=load("cortex-m4")))
-    rewrites(
+    rewrites_with_vectors(
         before,
         f"{given}t = {element}[3,100] transpose(y), dimensions={{1,0}}\n"
         f"{dot % 't'}, rhs_contracting_dims={{1}}",
-        arrange_dots,
-        VECTORS,
     )
 
 
@@ -84,13 +81,10 @@ def test_a_few_rows_lie_along_the_sum_as_the_right_operand_does(element: str) ->
     given = f"x = {element}[2,100,3] parameter(0)\n y = {element}[2,50,100] parameter(1)\n"
     dot = f"ROOT d = {element}[2,3,50] dot(%s, y), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}"
     before = f"{given}{dot % 'x'}, lhs_contracting_dims={{1}}, rhs_contracting_dims={{2}}"
-    leaves_alone(before, arrange_dots, PassContext(target=load("cortex-m4")))
-    rewrites(
+    rewrites_with_vectors(
         before,
         f"{given}t = {element}[2,3,100] transpose(x), dimensions={{0,2,1}}\n"
         f"{dot % 't'}, lhs_contracting_dims={{2}}, rhs_contracting_dims={{2}}",
-        arrange_dots,
-        VECTORS,
     )
 
 

@@ -46,20 +46,20 @@ def test_any_order_of_the_kernel(types: str, batch: int) -> None:
 @pytest.mark.parametrize(
     ("kernel", "result", "attributes"),
     [
-        ("5,8,1,1", "2,5,9,7", "dim_labels=bf01_oi01->bf10"),
-        ("5,8,1,1", "2,9,7,5", "dim_labels=bf01_oi01->b01f"),
+        ("5,8,1,1", "2,5,7,9", "window={size=1x1}, dim_labels=bf01_oi01->bf10"),
+        ("5,8,1,1", "2,9,7,5", "window={size=1x1}, dim_labels=bf01_oi01->b01f"),
         ("5,8,1,1", "2,5,5,4", "window={size=1x1 stride=2x2}, dim_labels=bf01_oi01->bf01"),
         ("5,8,1,1", "2,5,11,7", "window={size=1x1 pad=1_1x0_0}, dim_labels=bf01_oi01->bf01"),
         ("5,8,3,1", "2,5,7,7", "window={size=3x1}, dim_labels=bf01_oi01->bf01"),
-        ("6,4,1,1", "2,6,9,7", "feature_group_count=2, dim_labels=bf01_oi01->bf01"),
+        (
+            "6,4,1,1",
+            "2,6,9,7",
+            "window={size=1x1}, feature_group_count=2, dim_labels=bf01_oi01->bf01",
+        ),
     ],
     ids=["turned", "features last", "steps", "padding", "neighbours", "groups"],
 )
 def test_others_stay(kernel: str, result: str, attributes: str) -> None:
-    if "bf10" in attributes:
-        result = "2,5,7,9"
-    if "window" not in attributes:
-        attributes = f"window={{size=1x1}}, {attributes}"
     leaves_alone(
         f"{X}k = f32[{kernel}] parameter(1)\n"
         f"ROOT c = f32[{result}] convolution(x, k), {attributes}",
