@@ -140,8 +140,10 @@ class Accumulators:
 
     def add(self, element: Sequence[Expr]) -> None:
         """Emits accumulators = computation(*accumulators, *element)."""
-        results = call_scalars(self._scope, self._computation, (*self.values, *element))
-        store_all(self._scope.builder, self._variables, results)
+        self.set(call_scalars(self._scope, self._computation, (*self.values, *element)))
+
+    def set(self, values: Sequence[Expr]) -> None:
+        store_all(self._scope.builder, self._variables, values)
 
     @property
     def values(self) -> tuple[Expr, ...]:

@@ -3,38 +3,46 @@
 A prefix window has size n and n - 1 elements of low padding, so output i folds the init value
 n - 1 - i times and then elements 0 … i. Where the computation leaves the init value as it is when
 applied to it twice, that is what a single running fold holds after element i, bit for bit. A
-suffix window (high padding) folds elements i … n-1; run from the end that is the same only where
-the computation does not mind the order.
+suffix window (high padding) folds elements i … n-1. Run from the end they come in the same order,
+but together in another one, which StableHLO's specification leaves open: computation and init value
+have to be a monoid.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ccodegen.hlo.attributes import Window, WindowDimension
 from ccodegen.hlo.evaluate import Evaluator
 from ccodegen.hlo.ir import Computation, Instruction
+from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops import fold
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.shape_checks import result_types
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
-_REORDERED = frozenset(["add", "multiply", "and", "or", "xor", "minimum", "maximum"])
+_T = TypeVar("_T")
+
+_ANY_ORDER_INTEGERS = frozenset(["add", "multiply", "and", "or", "xor", "minimum", "maximum"])
 _ANY_ORDER_FLOATS = frozenset({"minimum", "maximum"})
 
 
 @immutable
 class RunningFold:
     """`dimension`: the axis. `backwards`: a suffix window. `exact`: the running fold gives the
-    very bits of the windows; else it gives another rounding of the same sums or products."""
+    very bits of the windows; else it gives another rounding, as of the same sums or products."""
 
     dimension: int
     backwards: bool
     exact: bool
+
+    def arguments(self, before: Sequence[_T], elements: Sequence[_T]) -> tuple[_T, ...]:
+        """The accumulators before a turn and its elements, in the order of the axis."""
+        return (*elements, *before) if self.backwards else (*before, *elements)
 
 
 def find(
@@ -49,9 +57,11 @@ def find(
     if window.dimensions[d] == WindowDimension(size=n, pad_low=n - 1):
         return RunningFold(d, backwards=False, exact=True)
     if window.dimensions[d] == WindowDimension(size=n, pad_high=n - 1):
-        operator = fold.operator_name(computation)
-        exact = operator in _any_order(result_types(computation)[0])
-        return RunningFold(d, backwards=True, exact=exact) if operator in _REORDERED else None
+        types = result_types(computation)
+        if [p.array_shape for p in computation.parameters] != 2 * [ArrayShape(t) for t in types]:
+            return None
+        exact = fold.operator_name(computation) in _any_order(types[0])
+        return RunningFold(d, backwards=True, exact=exact)
     return None
 
 
@@ -59,7 +69,7 @@ def _any_order(element_type: ElementType) -> frozenset[str]:
     """The operators that give the same bits in any order."""
     if element_type.is_complex:
         return frozenset()
-    return _ANY_ORDER_FLOATS if element_type.is_float else _REORDERED
+    return _ANY_ORDER_FLOATS if element_type.is_float else _ANY_ORDER_INTEGERS
 
 
 def is_neutral(evaluator: Any, computation: Computation, initial: fold.Arrays) -> bool:

@@ -44,7 +44,7 @@ def running_loops(
         loops.write_rows(_BLOCK // max(r.type.bytes for r in scope.results))
     elif math.prod(after) == 1 and function:
         loops.write_scanned_lines(function)
-    elif scope.target.machine.has_vectors and loops.others and loops.others[-1] >= _LINES:
+    elif scope.target.machine.has_vectors and loops.others and loops.pays_side_by_side():
         # Elements of several lines are gathered: less time than one line waits for its last sum.
         loops.write_rows(_LINES)
     else:
@@ -83,9 +83,15 @@ class _Loops:
             accumulators = fold.Accumulators(self.scope, self.computation, self.initial)
             with builder.loop(self.extent, "k") as turn:
                 at = self._at(line, turn)
-                accumulators.add([builder.load(x, at) for x in self.inputs])
+                accumulators.set(self._folded(accumulators.values, at))
                 for result, value in zip(self.scope.results, accumulators.values, strict=True):
                     builder.store(result, at, value)
+
+    def _folded(self, before: Sequence[Expr], at: Index) -> tuple[Expr, ...]:
+        """The accumulators after the elements there."""
+        elements = [self.builder.load(x, at) for x in self.inputs]
+        arguments = self.running.arguments(before, elements)
+        return fold.call_scalars(self.scope, self.computation, arguments)
 
     def _at(self, line: Index, turn: Expr) -> Index:
         axis = self.running.dimension
@@ -113,12 +119,14 @@ class _Loops:
         ):
             at = self._at((*line, apply("add", start, j)), turn)
             before = [builder.load(row, (j,)) for row in rows]
-            elements = [builder.load(x, at) for x in self.inputs]
-            found = fold.call_scalars(self.scope, self.computation, (*before, *elements))
-            values = [builder.let(value) for value in found]
+            values = [builder.let(value) for value in self._folded(before, at)]
             for row, result, value in zip(rows, results, values, strict=True):
                 builder.store(row, (j,), value)
                 builder.store(result, at, value)
+
+    def pays_side_by_side(self) -> bool:
+        """Whether there are so many lines, the fewer the more ops a line waits for."""
+        return self.others[-1] >= (_LINES if fold.operator_name(self.computation) else _LEAST_LANES)
 
     def scan_function(self) -> str:
         """The name of the function that scans a line; empty where there is none."""

@@ -53,6 +53,7 @@ from ccodegen.passes.fusion_reads import (
     turns_last,
     work_to_make,
 )
+from ccodegen.support.element_type import ElementType
 
 # Readers that take each part of a concatenate in a range of their own indices.
 _BY_RANGES = MOVEMENT | {"concatenate", "pad", "reduce"}
@@ -125,7 +126,8 @@ class Obstacles:
             return "each element would ask in which operand it lies"
         if self._vectors and (slow := self._of_vectors(instruction, group)):
             return slow
-        if not is_moved(instruction) and self._readings.is_in_window(instruction, group):
+        again = not is_moved(instruction) or (self._vectors and _widens_float(instruction))
+        if again and self._readings.is_in_window(instruction, group):
             return "a window would compute its elements again"
         readers = self._readings.readers(instruction, group)
         dear = next((u for u in readers if not self._may_read(u, instruction, group)), None)
@@ -142,6 +144,8 @@ class Obstacles:
             return "its elements are looked up one by one"
         if instruction.op == "reduce-window" and readings.is_turned(instruction, group):
             return "its rows are columns of what reads it"
+        if instruction.op == "reduce-window" and _is_of_another_width(instruction, group):
+            return "its readers are of another width, and vectors would be of neither"
         is_apart = instruction.op == "gather" or lies_apart(instruction)
         if is_apart and (slow := self._of_apart(instruction, group)):
             return slow
@@ -344,6 +348,22 @@ class Obstacles:
                 return True
             pending += part.operands
         return False
+
+
+def _widens_float(instruction: Instruction) -> bool:
+    """Whether it makes words of narrow floats, which compilers do one by one where a window reads
+    them."""
+    if instruction.op != "convert":
+        return False
+    narrow = instruction.operands[0].array_shape
+    return narrow.element_type.is_float and is_narrow(narrow)
+
+
+def _is_of_another_width(window: Instruction, group: Group) -> bool:
+    """Whether what reads it in the group is of narrower or wider numbers, which compilers do not
+    put in vectors together around a loop."""
+    types = {member.array_shape.element_type for member in group.members} - {ElementType.PRED}
+    return any(t.bytes != window.array_shape.element_type.bytes for t in types)
 
 
 def _reads_rows_again(group: Group) -> bool:

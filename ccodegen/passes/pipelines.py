@@ -51,6 +51,7 @@ from ccodegen.passes.unfuse import unfuse
 from ccodegen.passes.unzip_narrow import unzip_narrow
 from ccodegen.passes.use_winograd import use_winograd
 from ccodegen.passes.widen_narrow import widen_narrow
+from ccodegen.passes.windows_in_f32 import windows_in_f32
 from ccodegen.support.errors import CcodegenError, InternalError
 from ccodegen.support.immutable import immutable
 
@@ -127,6 +128,7 @@ COMPILATION: Pipeline = (
     # These leave constants to fold; the second reads what the first converts.
     depthwise_in_floats,
     round_in_floats,
+    windows_in_f32,
     # After features, as the turns in which results come have more dimensions.
     split_dilated,
     fold_constants,

@@ -6,14 +6,11 @@ import math
 
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
-from ccodegen.ops.build import converted, derived, reducer
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.fold_in_f32 import EXTREMA, in_f32
 from ccodegen.passes.simple_reduce import operator_of
-from ccodegen.support.element_type import ElementType
 
-_NARROW = (ElementType.F16, ElementType.BF16)
-_ALWAYS = ("maximum", "minimum")  # these are the same numbers
 _IF_MANY = ("add", "multiply")
 # XLA for CPUs rounds in turn so many, and then makes a reduce of what comes out.
 _MANY = 32
@@ -34,18 +31,9 @@ def _widened(instruction: Instruction, strict: bool) -> Instruction:
     attributes, found = instruction.attributes, operator_of(instruction)
     if not isinstance(attributes, Reduce) or found is None:
         return instruction
-    operator, narrow = found
+    operator, _ = found
     sizes = instruction.operands[0].array_shape.dimensions
     is_long = math.prod(sizes[d] for d in attributes.dimensions) > _MANY
-    may_widen = operator in _ALWAYS or (operator in _IF_MANY and is_long and not strict)
-    if narrow not in _NARROW or not may_widen:
-        return instruction
-    wide = ElementType.F32
-    result = derived(
-        instruction,
-        "reduce",
-        instruction.array_shape.with_type(wide),
-        tuple(converted(instruction, o, wide) for o in instruction.operands),
-        Reduce(attributes.dimensions, reducer(operator, wide)),
-    )
-    return converted(instruction, result, narrow)
+    if operator in EXTREMA or (operator in _IF_MANY and is_long and not strict):
+        return in_f32(instruction) or instruction
+    return instruction

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from ccodegen.hlo.attributes import Window, WindowDimension
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
+from ccodegen.loop.cost import GATHERED
 from ccodegen.ops import running_fold
 from ccodegen.ops.build import derived
 from ccodegen.ops.reduce_window import ReduceWindow
@@ -23,6 +24,7 @@ _Dimensions: TypeAlias = Sequence[WindowDimension]
 
 _GAIN_OF_CHEAP = 1.5  # in elements, at least: what is between lies in memory
 _SHORT = 8  # elements of a window that vectors combine one after the other
+_LANES = 8
 _IDEMPOTENT = frozenset({"maximum", "minimum", "and", "or"})
 
 
@@ -113,7 +115,11 @@ def _output_sizes(attributes: ReduceWindow, value: Instruction) -> tuple[int, ..
     return window_dimensions("reduce-window", attributes.window, value.array_shape.dimensions)
 
 
-def _work(attributes: ReduceWindow, value: Instruction) -> int:
-    """How many elements are combined."""
-    elements = math.prod(d.size for d in attributes.window.dimensions)
-    return math.prod(_output_sizes(attributes, value)) * elements
+def _work(attributes: ReduceWindow, value: Instruction) -> float:
+    """How many elements are combined, or vectors of such where results side by side are made of
+    elements side by side, or of every other word."""
+    dimensions, sizes = attributes.window.dimensions, _output_sizes(attributes, value)
+    steps = [d.stride for d, size in zip(dimensions, sizes, strict=True) if size > 1]
+    densest = 2 if value.array_shape.element_type.bytes >= GATHERED else 1
+    lanes = _LANES if steps and steps[-1] <= densest else 1
+    return math.prod(sizes) * math.prod(d.size for d in dimensions) / lanes

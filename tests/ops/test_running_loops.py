@@ -80,3 +80,18 @@ def test_zeros_and_nans(operator: str, back: bool) -> None:
 def test_infinities_and_zeros_are_summed() -> None:
     for x in (np.full(40, -0.0, np.float32), np.full(40, np.inf, np.float32)):
         check(program("f32", "add", (40,), 0, back=False), x)
+
+
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize(("shape", "axis"), SHAPES)
+def test_any_computation(shape: tuple[int, ...], axis: int, back: bool) -> None:
+    """The last of the elements that are not the init value: in the order of the axis."""
+    if 0 in shape:
+        return
+    text = program("s32", "add", shape, axis, back).replace("constant(0)", "constant(-1)")
+    body = """i = s32[] constant(-1)  n = pred[] compare(b, i), direction=EQ
+  ROOT r = s32[] select(n, a, b) }"""
+    text = text.replace("ROOT r = s32[] add(a, b) }", body)
+    x = np.random.default_rng(sum(shape)).integers(-1, 5, shape, np.int32)
+    for strict in (False, True):
+        check(text, x, strict=strict)

@@ -817,6 +817,22 @@ def test_windows_compute_nothing_again_through_conversions() -> None:
     assert same_bits(program, fused)
 
 
+@pytest.mark.parametrize(("narrow", "context", "count"), [
+    ("bf16", VECTORS, 3), ("s32", VECTORS, 1), ("bf16", DEFAULT, 1)
+])
+def test_windows_are_of_one_width(narrow: str, context: PassContext, count: int) -> None:
+    program = module(
+        "max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = maximum(a, b) }\n"
+        f"ENTRY e {{ x = {narrow}[40,50] parameter(0)  l = f32[] constant(-inf)\n"
+        "  c = f32[40,50] convert(x)\n"
+        "  w = f32[40,50] reduce-window(c, l), window={size=1x3 pad=0_0x1_1}, to_apply=max\n"
+        f"  ROOT n = {narrow}[40,50] convert(w) }}"
+    )
+    fused = fuse(program, context)
+    assert len(kernels(fused)) == count
+    assert same_bits(program, fused)
+
+
 @pytest.mark.parametrize(("op", "kept"), [("slice", 2), ("reshape", 1)])
 def test_two_functions_are_computed_once_for_two_places(op: str, kept: int) -> None:
     """Slices read other elements, reshapes to one shape the same."""

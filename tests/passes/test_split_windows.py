@@ -55,6 +55,7 @@ def given(of: Module) -> np.ndarray:
         ("40,41", "size=13x13 pad=6_6x6_6", 4),
         ("40,41", "size=12x1 stride=1x2 pad=0_0x1_2", 2),
         ("30,31", "size=4x5 rhs_dilate=2x3", 2),
+        ("28,28", "size=7x7 stride=7x7", 2),  # columns of rows that vectors hold
     ],
 )
 @pytest.mark.parametrize(("op", "initial"), [("maximum", "-inf"), ("minimum", "3")])
@@ -86,6 +87,14 @@ def test_sums(kind: str) -> None:
     np.testing.assert_allclose(
         np.asarray(evaluate(new, x)).astype(np.float64), evaluate(old, x).astype(np.float64)
     )
+
+
+def test_every_other_element_is_in_a_vector_if_it_is_a_word() -> None:
+    of_words, of_bytes = (
+        program("20,30", "size=2x2 stride=2x2", "add", kind, "0") for kind in ("f32", "s8")
+    )
+    assert split_windows(of_words, CONTEXT) is of_words
+    assert len(windows(split_windows(of_bytes, CONTEXT))) == 2
 
 
 @pytest.mark.parametrize(
