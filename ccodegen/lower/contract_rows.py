@@ -8,6 +8,8 @@ mode's order.
 
 from __future__ import annotations
 
+import math
+
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, Index, LoopKind
 from ccodegen.lower.contract_lanes import (
@@ -29,6 +31,7 @@ _LEAST_SUMS = 4  # fewer would wait for each other
 _MOST_ROWS = 24  # of long lines: for more it pays to pack the right matrix
 _LONG = 8  # vectors
 _SHORT = 5
+_NEAR = 1 << 18  # bytes that a cache has ready
 _ROWS_A_COLUMN = 4  # from which on packing may pay
 
 
@@ -86,7 +89,9 @@ def _is_better_otherwise(product: Product, lanes: int) -> bool:
     """Whether lines are so short that loops add them up sooner, or packing pays."""
     m, n, k = product.shape.sizes
     is_short = shares_lines(product) and k < _SHORT * lanes
-    if is_short and min(m, n) > 1 and depth_is_contiguous(product):
+    size = math.prod((*product.shape.batch, m, n, k)) * product.left_type.bytes
+    is_near = min(m, n) > 1 or size <= _NEAR
+    if is_short and is_near and depth_is_contiguous(product):
         return True
     job, is_narrow = product.work.job, 1 < n <= min(m // _ROWS_A_COLUMN, MOST_LINES)
     packs = is_narrow and register_tile(product.hero, job.target, job.strict) is not None

@@ -144,7 +144,7 @@ class Obstacles:
             return "its elements are looked up one by one"
         if instruction.op == "reduce-window" and readings.is_turned(instruction, group):
             return "its rows are columns of what reads it"
-        if instruction.op == "reduce-window" and _is_of_another_width(instruction, group):
+        if _is_window_of_floats(instruction) and _becomes_another_width(group):
             return "its readers are of another width, and vectors would be of neither"
         is_apart = instruction.op == "gather" or lies_apart(instruction)
         if is_apart and (slow := self._of_apart(instruction, group)):
@@ -359,11 +359,21 @@ def _widens_float(instruction: Instruction) -> bool:
     return narrow.element_type.is_float and is_narrow(narrow)
 
 
-def _is_of_another_width(window: Instruction, group: Group) -> bool:
-    """Whether what reads it in the group is of narrower or wider numbers, which compilers do not
-    put in vectors together around a loop."""
-    types = {member.array_shape.element_type for member in group.members} - {ElementType.PRED}
-    return any(t.bytes != window.array_shape.element_type.bytes for t in types)
+def _is_window_of_floats(instruction: Instruction) -> bool:
+    if instruction.op != "reduce-window" or not isinstance(instruction.shape, ArrayShape):
+        return False
+    return instruction.shape.element_type.is_float
+
+
+def _becomes_another_width(group: Group) -> bool:
+    """Whether it makes numbers narrower or wider, which compilers do not do in vectors around a
+    loop. Truth values are masks of any width."""
+    for member in group.members:
+        if member.op == "convert":
+            source, to = (v.array_shape.element_type for v in (member.operands[0], member))
+            if source is not ElementType.PRED and source.bytes != to.bytes:
+                return True
+    return False
 
 
 def _reads_rows_again(group: Group) -> bool:

@@ -63,6 +63,13 @@ def test_lines_that_come_from_memory_come_one_after_the_other(sizes: tuple[int, 
     assert called(sizes[1] // 2) and not called(sizes[1])
 
 
+def test_short_lines_that_a_cache_has_ready_are_added_up_in_loops() -> None:
+    def called(rows: int) -> list[str]:
+        return functions(build(module_of(dense(rows, 19, 1, "nk")), BuildOptions(plain_target())))
+
+    assert called(3500) and not called(3400)
+
+
 def test_batch_and_two_depths_and_what_is_fused() -> None:
     check(
         module_of("""ENTRY e { x = f32[3,5,9,7] parameter(0)  y = f32[3,16,9,7] parameter(1)

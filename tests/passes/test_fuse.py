@@ -833,6 +833,20 @@ def test_windows_are_of_one_width(narrow: str, context: PassContext, count: int)
     assert same_bits(program, fused)
 
 
+def test_windows_of_several_operands_have_no_width() -> None:
+    program = module(
+        "f { a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)\n"
+        "  j = s32[] parameter(3)  p = pred[] compare(a, b), direction=GE\n"
+        "  v = f32[] select(p, a, b)  k = s32[] select(p, i, j)  ROOT t = tuple(v, k) }\n"
+        "ENTRY e { x = f32[9,50] parameter(0)  n = s32[9,50] iota(), iota_dimension=1\n"
+        "  l = f32[] constant(-inf)  z = s32[] constant(0)\n"
+        "  w = (f32[9,50], s32[9,50]) reduce-window(x, n, l, z),\n"
+        "    window={size=1x3 pad=0_0x1_1}, to_apply=f\n"
+        "  k = s32[9,50] get-tuple-element(w), index=1  ROOT c = u8[9,50] convert(k) }"
+    )
+    assert same_bits(program, fuse(program, VECTORS))
+
+
 @pytest.mark.parametrize(("op", "kept"), [("slice", 2), ("reshape", 1)])
 def test_two_functions_are_computed_once_for_two_places(op: str, kept: int) -> None:
     """Slices read other elements, reshapes to one shape the same."""
