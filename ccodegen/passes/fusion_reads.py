@@ -229,7 +229,8 @@ def is_per_row(value: Instruction, broadcast: Instruction) -> bool:
             if rows_of(instruction) == spread_over and not spread_over.keeps_last:
                 return True
             continue
-        same = instruction.shape == value.shape and opdef.is_elementwise(instruction)
+        is_alike = instruction.array_shape.dimensions == value.array_shape.dimensions
+        same = is_alike and opdef.is_elementwise(instruction)
         new = [o for o in instruction.operands if same and o not in seen]
         pending += new
         seen.update(new)

@@ -24,6 +24,7 @@ from ccodegen.passes.fold_constants import fold_constants
 from ccodegen.passes.frame_updates import frame_updates
 from ccodegen.passes.fuse import fuse
 from ccodegen.passes.hoist_invariant import hoist_invariant
+from ccodegen.passes.join_narrow_rows import join_narrow_rows
 from ccodegen.passes.lay_out_features import lay_out_features
 from ccodegen.passes.lay_out_weights import lay_out_weights
 from ccodegen.passes.merge_common import merge_common
@@ -153,8 +154,9 @@ COMPILATION: Pipeline = (
     merge_common,
     # Folding would undo it.
     lay_out_weights,
-    # Late: no pass but the next looks into fusions.
+    # Late: no pass but the next two look into fusions.
     fuse,
+    join_narrow_rows,
     # Layers that repeat are one computation, whose kernel is made once.
     merge_common,
 )
