@@ -20,7 +20,7 @@ _LEAST_ROWS = 8  # of so many elements
 
 def widen_narrow(module: Module, context: PassContext) -> Module:
     """`reduce(%x), dimensions={0}` of an f32[6400,3]  →  of the f32[100,192] with the same elements
-    in the same order, then of the f32[64,3] that comes out.
+    in the same order, then of the f32[64,3] that comes out. So within each of several images.
 
     Of an array in memory, or of what is computed of such, element by element. The order of sums
     changes: not in strict mode. Not on processors without vectors.
@@ -35,19 +35,21 @@ def _widened(instruction: Instruction) -> Instruction:
     if not isinstance(attributes, Reduce) or len(instruction.operands) != 2:
         return instruction
     value, initial = instruction.operands
-    sizes, count = value.array_shape.dimensions, len(attributes.dimensions)
-    rows, width = math.prod(sizes[:count]), math.prod(sizes[count:])
+    sizes, first = value.array_shape.dimensions, min(attributes.dimensions, default=0)
+    behind = first + len(attributes.dimensions)
+    outer, rows, width = sizes[:first], math.prod(sizes[first:behind]), math.prod(sizes[behind:])
     together = math.lcm(_WIDE, max(width, 1)) // max(width, 1)
     none = neutral_start(instruction)
-    leads = sorted(attributes.dimensions) == list(range(count))
+    is_one_run = sorted(attributes.dimensions) == list(range(first, behind))
     is_narrow = 1 < width < _WIDE and rows >= together * _LEAST_ROWS
-    if none is None or not leads or not is_narrow or not _lies_flat(value):
+    if none is None or not is_one_run or not is_narrow or not _lies_flat(value, first):
         return instruction
-    flat = reshape(instruction, value, (rows, width))
+    flat = reshape(instruction, value, (*outer, rows, width))
     whole = rows - rows % together
-    wide = reshape(instruction, _rows(flat, 0, whole), (whole // together, together * width))
+    joined = (*outer, whole // together, together * width)
+    wide = reshape(instruction, _rows(flat, 0, whole), joined)
     sums = _reduced(instruction, attributes, wide, none)
-    parts = reshape(instruction, sums, (together, width))
+    parts = reshape(instruction, sums, (*outer, together, width))
     total = _reduced(instruction, attributes, parts, initial)
     if whole < rows:
         rest = _reduced(instruction, attributes, _rows(flat, whole, rows), none)
@@ -55,19 +57,23 @@ def _widened(instruction: Instruction) -> Instruction:
     return reshape(instruction, total, instruction.array_shape.dimensions)
 
 
-def _lies_flat(value: Instruction) -> bool:
-    """Whether its elements lie in memory in their order, or are computed of such one by one."""
-    return not opdef.get(value.op).elementwise or is_flat(value, 0)
+def _lies_flat(value: Instruction, first: int) -> bool:
+    """Whether its elements lie in memory in their order, from that dimension on, or are computed of
+    such one by one."""
+    return not opdef.get(value.op).elementwise or is_flat(value, first)
 
 
 def _rows(flat: Instruction, start: int, limit: int) -> Instruction:
-    _, width = flat.array_shape.dimensions
-    return slice_of(flat, flat, (SliceDimension(start, limit), SliceDimension(0, width)))
+    *outer, _, width = flat.array_shape.dimensions
+    ranges = [SliceDimension(0, size) for size in (*outer, width)]
+    return slice_of(flat, flat, (*ranges[:-1], SliceDimension(start, limit), ranges[-1]))
 
 
 def _reduced(
     origin: Instruction, attributes: Reduce, rows: Instruction, initial: Instruction
 ) -> Instruction:
-    """Over the first dimension of two."""
-    shape = origin.array_shape.with_dimensions(rows.array_shape.dimensions[1:])
-    return derived(origin, "reduce", shape, (rows, initial), Reduce((0,), attributes.to_apply))
+    """Over the last dimension but one."""
+    *outer, _, width = rows.array_shape.dimensions
+    shape = origin.array_shape.with_dimensions((*outer, width))
+    over = Reduce((len(outer),), attributes.to_apply)
+    return derived(origin, "reduce", shape, (rows, initial), over)

@@ -833,6 +833,19 @@ def test_windows_are_of_one_width(narrow: str, context: PassContext, count: int)
     assert same_bits(program, fused)
 
 
+def test_values_of_another_type_than_their_reduce_are_made_once_a_row() -> None:
+    program = module(
+        f"{_ADD} ENTRY e {{ x = f16[300,7] parameter(0)  z = f32[] constant(0)\n"
+        "  w = f32[300,7] convert(x)\n"
+        "  m = f32[300] reduce(w, z), dimensions={1}, to_apply=add\n"
+        "  n = f16[300] convert(m)  q = f16[300] rsqrt(n)\n"
+        "  b = f16[300,7] broadcast(q), dimensions={0}  ROOT d = f16[300,7] multiply(x, b) }"
+    )
+    fused = fuse(program, VECTORS)
+    assert len(kernels(fused)) == 1
+    assert same_bits(program, fused)
+
+
 def test_windows_of_several_operands_have_no_width() -> None:
     program = module(
         "f { a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)\n"
