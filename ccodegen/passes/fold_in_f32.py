@@ -8,44 +8,41 @@ import numpy as np
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
-from ccodegen.hlo.rewrite import rewrite_computation
-from ccodegen.ops.build import constant, converted, derived, reducer
+from ccodegen.hlo.rewrite import rewrite_computation, with_callees
+from ccodegen.hlo.shape import ArrayShape
+from ccodegen.ops.build import constant, converted, derived, is_static
 from ccodegen.ops.creation import Constant
-from ccodegen.ops.fold import operator_name
-from ccodegen.passes.simple_reduce import of_one_type
 from ccodegen.support.element_type import ElementType
 
 EXTREMA = ("maximum", "minimum")  # these are the same numbers in a wider type
+_F32 = ElementType.F32
 _NARROW = (ElementType.F16, ElementType.BF16)
 _TYPED = frozenset({"bitcast-convert", "convert", "reduce-precision"})
 
 
-def in_f32(reduce: Instruction) -> Instruction | None:
-    """The same computed in f32 and rounded once; None where it is not of f16 or bf16."""
-    found = of_one_type(reduce)
-    if found is None or found[1] not in _NARROW:
+def in_f32(fold: Instruction) -> Instruction | None:
+    """The same computed in f32 and rounded once; None where it is not of f16 or bf16 alone, is of
+    several arrays or dynamic sizes, or where something must run before."""
+    if not isinstance(fold.shape, ArrayShape) or fold.control_predecessors or not is_static(fold):
         return None
-    attributes, narrow = found
-    computation = _computation(attributes.to_apply)
-    if computation is None:
+    narrow = fold.shape.element_type
+    types = {operand.array_shape.element_type for operand in fold.operands}
+    if narrow not in _NARROW or types != {narrow}:
+        return None
+    computations = fold.attributes.computations()
+    if not all(_is_of_one_type(value) for c in computations for value in c.instructions):
         return None
     result = derived(
-        reduce,
-        reduce.op,
-        reduce.array_shape.with_type(ElementType.F32),
-        tuple(converted(reduce, operand, ElementType.F32) for operand in reduce.operands),
-        replace(attributes, to_apply=computation),
+        fold,
+        fold.op,
+        fold.shape.with_type(_F32),
+        tuple(converted(fold, operand, _F32) for operand in fold.operands),
+        with_callees(fold.attributes, {c: _computation(c) for c in computations}),
     )
-    return converted(reduce, result, narrow)
+    return converted(fold, result, narrow)
 
 
-def _computation(narrow: Computation) -> Computation | None:
-    """None for a computation that does not compute its elements in one type."""
-    operator = operator_name(narrow)
-    if operator:
-        return reducer(operator, ElementType.F32)
-    if not all(map(_is_of_one_type, narrow.instructions)):
-        return None
+def _computation(narrow: Computation) -> Computation:
     return replace(rewrite_computation(narrow, _value), name=f"{narrow.name}_f32")
 
 
@@ -63,4 +60,4 @@ def _value(value: Instruction) -> Instruction:
         return value
     if isinstance(value.attributes, Constant):
         return constant(value, value.attributes.literal.array.astype(np.float32))
-    return replace(value, shape=shape.with_type(ElementType.F32))
+    return replace(value, shape=shape.with_type(_F32))

@@ -34,7 +34,8 @@ ENTRY e {{ x = {t}[12,70] parameter(0)  z = {t}[] constant({initial})
 
 
 def is_in_f32(changed: Module) -> bool:
-    (found,) = (i for i in changed.entry.instructions if i.op == "reduce-window")
+    windows = ("reduce-window", "select-and-scatter")
+    (found,) = (i for i in changed.entry.instructions if i.op in windows)
     return {o.array_shape.element_type.text for o in (found, *found.operands)} == {"f32"}
 
 
@@ -72,6 +73,29 @@ def test_long_ones_do_not_come_to_a_halt(operator: str, pad: str) -> None:
     if pad[-2:] != "_0" or pad.startswith("0_11"):
         counts = np.flip(counts, axis)
     np.testing.assert_allclose(got, counts if operator == "add" else np.log(counts), rtol=5e-3)
+
+
+@pytest.mark.parametrize("t", ["f16", "bf16"])
+@pytest.mark.parametrize("window", ["size=2x3 stride=2x3", "size=3x3 pad=1_1x1_1"])
+def test_select_and_scatter(window: str, t: str) -> None:
+    sizes = "6,20" if "stride" in window else "12,60"
+    old = module(f"""
+g {{ a = {t}[] parameter(0)  b = {t}[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=GE }}
+f {{ a = {t}[] parameter(0)  b = {t}[] parameter(1)  ROOT r = {t}[] add(a, b) }}
+ENTRY e {{ x = {t}[12,60] parameter(0)  s = {t}[{sizes}] parameter(1)  z = {t}[] constant(0)
+  ROOT r = {t}[12,60] select-and-scatter(x, s, z), window={{{window}}}, select=g, scatter=f }}""")
+    assert windows_in_f32(old, STRICT) is old
+    new = windows_in_f32(old, PC)
+    assert is_in_f32(new)
+    random, dtype = np.random.default_rng(2), HLO_TYPES[t].dtype
+    x = random.integers(-9, 9, (12, 60)).astype(dtype)
+    s = random.uniform(0.8, 1.25, old.entry.parameters[1].array_shape.dimensions).astype(dtype)
+    want = np.asarray(evaluate(old, x, s)).astype(np.float64)
+    for got in evaluate(new, x, s), ccodegen.compile(old)(x, s):
+        np.testing.assert_allclose(
+            np.asarray(got).astype(np.float64), want, rtol=5e-2 if t == "bf16" else 5e-3
+        )
 
 
 @pytest.mark.parametrize(
