@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from ccodegen.hlo import opdef
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
@@ -42,7 +41,7 @@ def _widened(instruction: Instruction) -> Instruction:
     none = neutral_start(instruction)
     is_one_run = sorted(attributes.dimensions) == list(range(first, behind))
     is_narrow = 1 < width < _WIDE and rows >= together * _LEAST_ROWS
-    if none is None or not is_one_run or not is_narrow or not _lies_flat(value, first):
+    if none is None or not is_one_run or not is_narrow or not is_flat(value, first):
         return instruction
     flat = reshape(instruction, value, (*outer, rows, width))
     whole = rows - rows % together
@@ -55,12 +54,6 @@ def _widened(instruction: Instruction) -> Instruction:
         rest = _reduced(instruction, attributes, _rows(flat, whole, rows), none)
         total = derived(instruction, attributes.to_apply.root.op, total.shape, (total, rest))
     return reshape(instruction, total, instruction.array_shape.dimensions)
-
-
-def _lies_flat(value: Instruction, first: int) -> bool:
-    """Whether its elements lie in memory in their order, from that dimension on, or are computed of
-    such one by one."""
-    return not opdef.get(value.op).elementwise or is_flat(value, first)
 
 
 def _rows(flat: Instruction, start: int, limit: int) -> Instruction:

@@ -94,6 +94,16 @@ def test_what_stays(old: Module) -> None:
     assert widen_narrow(old, CONTEXT) is old
 
 
+def test_rows_that_are_looked_up_stay() -> None:
+    """They are added up where they are found."""
+    old = module("""f { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }
+        ENTRY e { x = f32[99,7] parameter(0)  i = s32[3,700] parameter(1)  z = f32[] constant(0)
+          y = f32[3,700,7] gather(x, i), offset_dims={2}, collapsed_slice_dims={0},
+            start_index_map={0}, index_vector_dim=2, slice_sizes={1,7}
+          ROOT r = f32[3,7] reduce(y, z), dimensions={1}, to_apply=f }""")
+    assert widen_narrow(old, CONTEXT) is old
+
+
 def computed(of: str) -> Module:
     return module(
         f"""f {{ p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }}
