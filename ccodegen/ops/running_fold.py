@@ -4,8 +4,8 @@ A prefix window has size n and n - 1 elements of low padding, so output i folds 
 n - 1 - i times and then elements 0 … i. Where the computation leaves the init value as it is when
 applied to it twice, that is what a single running fold holds after element i, bit for bit. A
 suffix window (high padding) folds elements i … n-1. Run from the end they come in the same order,
-but together in another one, which StableHLO's specification leaves open: computation and init value
-have to be a monoid.
+but are combined in another one, which StableHLO's specification leaves open: computation and init
+value have to be a monoid. Of one op, where it is known to be no monoid's, they are not run so.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ccodegen.support.immutable import immutable
 
 _T = TypeVar("_T")
 
-_ANY_ORDER_INTEGERS = frozenset(["add", "multiply", "and", "or", "xor", "minimum", "maximum"])
+_ASSOCIATIVE = frozenset(["add", "multiply", "and", "or", "xor", "minimum", "maximum"])
 _ANY_ORDER_FLOATS = frozenset({"minimum", "maximum"})
 
 
@@ -57,11 +57,11 @@ def find(
     if window.dimensions[d] == WindowDimension(size=n, pad_low=n - 1):
         return RunningFold(d, backwards=False, exact=True)
     if window.dimensions[d] == WindowDimension(size=n, pad_high=n - 1):
-        types = result_types(computation)
-        if [p.array_shape for p in computation.parameters] != 2 * [ArrayShape(t) for t in types]:
+        types, operator = result_types(computation), fold.operator_name(computation)
+        scalars = [p.array_shape for p in computation.parameters]
+        if scalars != 2 * [ArrayShape(t) for t in types] or operator not in (*_ASSOCIATIVE, ""):
             return None
-        exact = fold.operator_name(computation) in _any_order(types[0])
-        return RunningFold(d, backwards=True, exact=exact)
+        return RunningFold(d, backwards=True, exact=operator in _any_order(types[0]))
     return None
 
 
@@ -69,7 +69,7 @@ def _any_order(element_type: ElementType) -> frozenset[str]:
     """The operators that give the same bits in any order."""
     if element_type.is_complex:
         return frozenset()
-    return _ANY_ORDER_FLOATS if element_type.is_float else _ANY_ORDER_INTEGERS
+    return _ANY_ORDER_FLOATS if element_type.is_float else _ASSOCIATIVE
 
 
 def is_neutral(evaluator: Any, computation: Computation, initial: fold.Arrays) -> bool:

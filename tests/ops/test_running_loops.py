@@ -95,3 +95,9 @@ def test_any_computation(shape: tuple[int, ...], axis: int, back: bool) -> None:
     x = np.random.default_rng(sum(shape)).integers(-1, 5, shape, np.int32)
     for strict in (False, True):
         check(text, x, strict=strict)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_an_op_that_is_not_associative_keeps_its_order(back: bool) -> None:
+    text = program("f32", "add", (9, 40), 1, back).replace("add(a, b)", "subtract(a, b)")
+    check(text, numbers("f32", (9, 40)))
