@@ -18,6 +18,7 @@ from ccodegen.loop.cost import FUNCTIONS, cost
 from ccodegen.loop.ir import Alloc, For, If, Let, LoopKind, Note, Stmt, Store, Var
 from ccodegen.loop.parts import applied, loads
 from ccodegen.loop.rebuild import Body, expressions, written_buffers
+from ccodegen.loop.spelling import HALVES
 from ccodegen.loop.turns import piece
 
 _NARROW = 2  # bytes of an element: of wider ones few are left over
@@ -25,6 +26,7 @@ _MOST_VECTORS = 16  # of a row, of which the end is worth code of its own
 _LEAST_REST = 8  # elements
 _LEAST_DEAR_REST = 2
 _MANY = 32  # operations on an element, which take as long as a function
+_TO_ROUND = 6  # operations that round an f32 to an f16 or bf16
 
 
 def overlap_tails(body: Body, fresh: Callable[[str], str], vector_bytes: int) -> Body:
@@ -67,8 +69,10 @@ def _lanes(loop: For, vector_bytes: int) -> int:
         return 0
     narrowest = min((b.type.bytes for b in read | written if b.dimensions), default=vector_bytes)
     lanes = vector_bytes // narrowest
-    calls = any(a.operator in FUNCTIONS for a in applied(*expressions(loop.body)))
-    if calls or cost(loop.body).operations >= _MANY:
+    operators = applied(*expressions(loop.body))
+    rounded = sum(a.type in HALVES for a in operators)
+    calls = any(a.operator in FUNCTIONS for a in operators)
+    if calls or cost(loop.body).operations + _TO_ROUND * rounded >= _MANY:
         lanes = min(lanes, 1 << max(loop.extent, 1).bit_length() - 1)
         least_rest = _LEAST_DEAR_REST
     elif narrowest <= _NARROW:

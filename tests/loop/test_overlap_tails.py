@@ -76,17 +76,21 @@ def test_functions_take_long_one_by_one(op: str, width: int, found: list[int]) -
     assert rows(text) == (found if op == "exponential" else [width])
 
 
-@pytest.mark.parametrize(("terms", "found"), [(14, [10]), (15, [8, 8])])
-def test_many_operations_take_as_long_as_a_function(terms: int, found: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("t", "terms", "found"),
+    [("f32", 14, [10]), ("f32", 15, [8, 8]), ("bf16", 1, [10]), ("bf16", 2, [8, 8])],
+)
+def test_many_operations_take_as_long_as_a_function(t: str, terms: int, found: list[int]) -> None:
+    """To round to a narrow float takes several."""
     sums = "".join(
-        f"m{n} = f32[5,10] multiply(s{n}, a)  s{n + 1} = f32[5,10] add(m{n}, a)\n"
+        f"m{n} = {t}[5,10] multiply(s{n}, a)  s{n + 1} = {t}[5,10] add(m{n}, a)\n"
         for n in range(terms)
     )
     text = f"""ENTRY e {{
-      x = f32[5,13] parameter(0)
-      a = f32[5,10] slice(x), slice={{[0:5], [3:13]}}
-      s0 = f32[5,10] abs(a)
-      {sums}  ROOT r = f32[5,10] add(s{terms}, a) }}"""
+      x = {t}[5,13] parameter(0)
+      a = {t}[5,10] slice(x), slice={{[0:5], [3:13]}}
+      s0 = {t}[5,10] abs(a)
+      {sums}  ROOT r = {t}[5,10] add(s{terms}, a) }}"""
     assert rows(text) == found
 
 
