@@ -30,8 +30,8 @@ def join_narrow_rows(module: Module, context: PassContext) -> Module:
     """`fusion(%x, %v)` of an f16[1000,7] and an f16[7] that is spread over its rows  →  of the
     f16[20,350] with the same elements in the same order, and %v fifty times.
 
-    Of narrow numbers and of functions, from which compilers make no vectors in short loops. Late,
-    as other kernels make the rows in their epilogues. Not on processors without vectors.
+    Of narrow numbers, from which compilers make no vectors in short loops. Late, as other kernels
+    make the rows in their epilogues. Not on processors without vectors.
     """
     if not context.has_vectors:
         return module
@@ -98,12 +98,13 @@ def _is_of_rows(kernel: Computation, shape: ArrayShape) -> bool:
 
 
 def _pays(kernel: Computation, width: int) -> bool:
-    """Conversions of f16 are functions of lines, which all rows are too short for."""
+    """Conversions of f16 are functions of lines, which all rows are too short for. Not of what
+    calls functions: loops put its rows side by side (loop/pack_rows.py)."""
+    if any(map(function_size, kernel.instructions)):
+        return False
     types = {value.array_shape.element_type for value in kernel.instructions}
-    if ElementType.F16 in types:
-        return True
     is_narrow = any(t.bytes < WORD and t is not ElementType.PRED for t in types)
-    return width in _UNROLLED and (is_narrow or any(map(function_size, kernel.instructions)))
+    return ElementType.F16 in types or (is_narrow and width in _UNROLLED)
 
 
 def _resized(value: Instruction, sizes: tuple[int, ...]) -> Instruction:
