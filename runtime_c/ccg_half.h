@@ -62,6 +62,39 @@ CCG_INLINE uint16_t ccg_f16_from_exact_f32(float x)
     return (uint16_t)(half | ((bits >> 16) & 0x8000u));
 }
 
+/* The same of one alone: by an instruction, where there is one, of which compilers make no
+   vectors. */
+#if defined(__GNUC__) && defined(__F16C__) && !defined(CCG_PLAIN)
+#define CCG_ONE_HALF
+typedef uint16_t ccg_one_half __attribute__((vector_size(16)));
+CCG_INLINE float ccg_one_f32_from_f16(uint16_t half)
+{
+    const ccg_one_half given = {half};
+    float wide;
+    __asm__("vcvtph2ps %1, %0" : "=x"(wide) : "x"(given));
+    return wide;
+}
+
+CCG_INLINE uint16_t ccg_one_f16_from_f32(float x)
+{
+    ccg_one_half half;
+    __asm__("vcvtps2ph $0, %1, %0" : "=x"(half) : "x"(x));
+    return half[0];
+}
+
+CCG_INLINE float ccg_one_nearest_f16(float x)
+{
+    ccg_one_half half;
+    __asm__("vcvtps2ph $0, %1, %0" : "=x"(half) : "x"(x));
+    __asm__("vcvtph2ps %1, %0" : "=x"(x) : "x"(half));
+    return x;
+}
+#else
+#define ccg_one_f32_from_f16 ccg_f32_from_f16
+#define ccg_one_f16_from_f32 ccg_f16_from_f32
+#define ccg_one_nearest_f16 ccg_nearest_f16
+#endif
+
 CCG_INLINE float ccg_f32_from_bf16(uint16_t half)
 {
     return ccg_f32_bits((uint32_t)half << 16);

@@ -72,7 +72,7 @@ class ExpressionPrinter:
             case Load(buffer, indices):
                 return self._load(buffer, indices)
             case Apply("unrounded", (half,)) if unrounded := _unrounded(half, self.text(half)):
-                return unrounded, PRIMARY
+                return _unwrapped(unrounded, PRIMARY)
         spelling = spell(expr)
         self.headers.update(spelling.headers)
         arguments = zip(expr.arguments, spelling.binds, strict=True)
@@ -82,10 +82,7 @@ class ExpressionPrinter:
             shorter = _as_f32(argument, texts[place]) if widening in template else ""
             if shorter:
                 template, texts[place] = template.replace(widening, f"{{{place}}}"), shorter
-        text = template.format(*texts)
-        if text.startswith("(") and text.endswith(")") and is_call(text, ""):
-            return text[1:-1], 0
-        return text, spelling.strength
+        return _unwrapped(template.format(*texts), spelling.strength)
 
     def _load(self, buffer: Buffer, indices: Index) -> tuple[str, int]:
         if not is_pair(buffer):
@@ -95,6 +92,13 @@ class ExpressionPrinter:
             return text, POSTFIX
         self.headers.add("ccg_complex_array.h")
         return f"ccg_load_{buffer.type.text}({self.pair(buffer, indices)})", POSTFIX
+
+
+def _unwrapped(text: str, strength: int) -> tuple[str, int]:
+    """Without parentheses around the whole, which only what is outside of it may need."""
+    if text.startswith("(") and text.endswith(")") and is_call(text, ""):
+        return text[1:-1], 0
+    return text, strength
 
 
 def _as_f32(expr: Expr, text: str) -> str:

@@ -32,11 +32,15 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.parts import loads, parts
 from ccodegen.loop.rebuild import expressions, written_buffers
 from ccodegen.loop.spelling import c_type
+from ccodegen.support.pattern import pattern
 
 _LEAST_VECTOR = 16  # bytes
 # Turns that make one vector. Where its function becomes part of a loop around calls, gcc would
 # unroll such a loop before it looks for vectors.
 _WHOLE_VECTORS = (4, 8, 16)
+_VECTORS = (LoopKind.VECTOR, LoopKind.LANES)
+# Functions of f16 that have another form for one alone.
+_HALF = pattern(r"\bccg_(?=(f32_from_f16|f16_from_f32|nearest_f16)\()")
 
 
 class StatementPrinter:
@@ -60,6 +64,7 @@ class StatementPrinter:
         self.expressions = ExpressionPrinter(self.name, headers)
         self.guarded = replace(self.expressions, guarded=True)
         self._around: For | None = None
+        self._in_vector = False
 
     def name(self, thing: Var | Buffer) -> str:
         return self.names.name(thing, thing.name, "v" if isinstance(thing, Var) else "buffer")
@@ -71,7 +76,7 @@ class StatementPrinter:
         steers = any(isinstance(s, For) and hint(s) for s in statements)
         for statement, following in rest:
             if steers and isinstance(statement, Let):
-                lines += self.let(statement, self._reader(statement.value, may_guard=True))
+                lines += self.let(statement, may_guard=True)
             elif _initialises(statement, following):
                 assert isinstance(following, Store)
                 lines.append(self.definition(following))
@@ -90,7 +95,7 @@ class StatementPrinter:
             case If():
                 return self.branch(statement)
             case Let():
-                return self.let(statement, self._reader(statement.value))
+                return self.let(statement)
             case Alloc(buffer):
                 return [self.declaration(buffer)]
             case Store():
@@ -100,10 +105,10 @@ class StatementPrinter:
             case Note(text):
                 return comment(text)
 
-    def let(self, let: Let, expressions: ExpressionPrinter) -> list[str]:
+    def let(self, let: Let, may_guard: bool = False) -> list[str]:
         if let.var not in self.used:
             return []
-        text = expressions.text(let.value)
+        text = self._value(let.value, may_guard)
         return [f"const {c_type(let.var.type)} {self.name(let.var)} = {text};"]
 
     def loop(self, loop: For) -> list[str]:
@@ -117,8 +122,9 @@ class StatementPrinter:
         head = f"for (ptrdiff_t {var} = {first}; {var} < {end}; ++{var}) {{"
         ahead = self.prefetches(loop, self._around)
         around, self._around = self._around, loop
+        outside, self._in_vector = self._in_vector, self._in_vector or loop.kind in _VECTORS
         lines = [*ahead, *self.block(loop.body)]
-        self._around = around
+        self._around, self._in_vector = around, outside
         is_vector = around is None and loop.extent in _WHOLE_VECTORS
         return [*hint(loop, is_vector), head, *indented(lines), "}"]
 
@@ -128,6 +134,10 @@ class StatementPrinter:
             macro = "CCG_PREFETCH_SLOWLY" if found.slowly else "CCG_PREFETCH"
             yield f"{macro}({self.address(found.buffer)}, {first}, {found.count});"
 
+    def _value(self, value: Expr, may_guard: bool = False) -> str:
+        text = self._reader(value, may_guard).text(value)
+        return text if self._in_vector else _HALF.sub("ccg_one_", text)
+
     def _reader(self, value: Expr, may_guard: bool = False) -> ExpressionPrinter:
         """What prints a value: what is read on a condition is guarded where loops around it may be
         vectorised, next to a loop over lanes or in a loop that is unrolled."""
@@ -135,7 +145,7 @@ class StatementPrinter:
         return self.guarded if may_guard and _reads_if(value) else self.expressions
 
     def branch(self, branch: If) -> list[str]:
-        lines = [f"if ({self.expressions.text(branch.condition)}) {{"]
+        lines = [f"if ({self._value(branch.condition)}) {{"]
         lines += indented(self.block(branch.then))
         if branch.orelse:
             lines += ["} else {", *indented(self.block(branch.orelse))]
@@ -150,11 +160,11 @@ class StatementPrinter:
 
     def definition(self, store: Store) -> str:
         """A scalar variable with its first value."""
-        value = self._reader(store.value).text(store.value)
+        value = self._value(store.value)
         return f"{c_type(store.buffer.type)} {self.name(store.buffer)} = {value};"
 
     def store(self, store: Store) -> str:
-        value = self._reader(store.value).text(store.value)
+        value = self._value(store.value)
         if is_pair(store.buffer):
             self.headers.add("ccg_complex_array.h")
             where = self.expressions.pair(store.buffer, store.indices)
@@ -177,7 +187,7 @@ def hint(loop: For, is_vector: bool = False) -> list[str]:
     """What stands before a loop that compilers may vectorise; `is_vector`: all of it at once."""
     if loop.kind is LoopKind.VECTOR and isinstance(loop.extent, int) and not is_vector:
         return ["CCG_SIMD"]
-    return ["CCG_ROLLED_SIMD"] if loop.kind in (LoopKind.VECTOR, LoopKind.LANES) else []
+    return ["CCG_ROLLED_SIMD"] if loop.kind in _VECTORS else []
 
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:

@@ -26,6 +26,7 @@ _MATRIX = pattern(r"ccg_matrix_[a-z]\w+?_(\d+)x(\d+)")
 _ROWS = pattern(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
 _WINDOW = pattern(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
 _HALVES = pattern(r"ccg_(?:widen|narrow)_f16")
+_ROUND = pattern(r"ccg_round_f16")
 _NOTE = pattern(r"ccg_least_bf16|ccg_excess_\w+")
 _MATRIX_DEPTH = 32  # elements of bf16 in a row of a matrix register
 _PART = 16  # bytes of lanes that are added up last
@@ -158,6 +159,8 @@ def blocks_used(call: CallC) -> dict[Buffer, Block]:
         return _notes_used(call)
     if _HALVES.fullmatch(function):
         return _halves_used(call)
+    if _ROUND.fullmatch(function):
+        return _round_used(call)
     if match := _MATRIX.fullmatch(function):
         return _matrix_used(call, int(match[1]), int(match[2]))
     if match := _APART.fullmatch(function):
@@ -254,20 +257,40 @@ def _notes_used(call: CallC) -> dict[Buffer, Block]:
 
 
 def _halves() -> Effect:
-    """Copies the first elements of an array of f32 to an array of f16, from a place on, or back."""
+    """Copies the first elements of an array of f32 to an array of f16, from a place on, or back,
+    and zeros behind them."""
 
     def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
-        first, count = map(int, scalars)
+        first, count, *size = map(int, scalars)
+        arrays[0].reshape(-1)[: size[0] if size else 0] = 0
         to, of = (a.reshape(-1)[first if a.itemsize == 2 else 0 :][:count] for a in arrays)
         to[:] = of.astype(to.dtype)
 
     return effect
 
 
+def _round() -> Effect:
+    """Rounds the first elements of an array of f32 to f16."""
+
+    def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
+        line = arrays[0].reshape(-1)[: int(scalars[0])]
+        line[:] = line.astype(np.float16)
+
+    return effect
+
+
+def _round_used(call: CallC) -> dict[Buffer, Block]:
+    return {call.buffers[0]: (Const(INDEX, 0), ((call.scalars[0], 1),))}
+
+
 def _halves_used(call: CallC) -> dict[Buffer, Block]:
-    first, count = call.scalars
-    starts = (first if b.type.bytes == 2 else Const(INDEX, 0) for b in call.buffers)
-    return {b: (at, ((count, 1),)) for b, at in zip(call.buffers, starts, strict=True)}
+    first, count, *size = call.scalars
+    used: dict[Buffer, Block] = {}
+    for buffer in call.buffers:
+        is_half = buffer.type.bytes == 2
+        of_line = count if is_half or not size else size[0]
+        used[buffer] = first if is_half else Const(INDEX, 0), ((of_line, 1),)
+    return used
 
 
 def _rows(rows: int, columns: int, lanes: int) -> Effect:
@@ -319,5 +342,6 @@ _EFFECTS: dict[re.Pattern[str], Callable[..., Effect]] = {
     _ROWS: _rows,
     _WINDOW: _window,
     _HALVES: _halves,
+    _ROUND: _round,
     _NOTE: _note,
 }

@@ -108,6 +108,16 @@ def wide_half(half: Expr) -> Expr:
     return apply("convert", half, type=_F32)
 
 
+def unrounded_half(half: Expr) -> Expr:
+    """An f32 that rounds to this half: what it is computed as."""
+    match half:
+        case Apply("narrow") | Const():
+            return wide_half(half)
+        case Apply("convert", (wide,)) if wide.type is _F32:
+            return wide
+    return apply("unrounded", half, type=_F32)
+
+
 def _is_number(value: Expr) -> bool:
     return takes_numbers(value) or isinstance(value, Const)
 

@@ -105,6 +105,14 @@ def check(operator: str, types: Sequence[ElementType], result: ElementType) -> s
     return "" if result is expected else f"it gives {expected.text}, not {result.text}"
 
 
+def rounds(operator: str, types: Sequence[ElementType], result: ElementType) -> bool:
+    """Whether C rounds an f32 to the half that is the result."""
+    is_moved = operator in ("select", "bitcast-convert", "narrow")
+    return result in HALVES and ElementType.F64 not in types and not (
+        is_moved or operator in _EXACT
+    )
+
+
 def spell(operator: str, types: Sequence[ElementType], result: ElementType) -> Spelling:
     """The operator in C. Raises UnsupportedError for types it does not take."""
     text = _text(operator, types, result)

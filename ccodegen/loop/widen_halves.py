@@ -21,7 +21,6 @@ from ccodegen.loop.ir import (
     Apply,
     Buffer,
     CallC,
-    Const,
     Expr,
     For,
     Let,
@@ -33,7 +32,13 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.name_halves import name_halves, narrow_half, takes_numbers, wide_half
+from ccodegen.loop.name_halves import (
+    name_halves,
+    narrow_half,
+    takes_numbers,
+    unrounded_half,
+    wide_half,
+)
 from ccodegen.loop.parts import loads, operands, parts
 from ccodegen.loop.rebuild import (
     Body,
@@ -46,26 +51,30 @@ from ccodegen.loop.rebuild import (
     written_buffers,
 )
 from ccodegen.loop.rename import stem
+from ccodegen.loop.round_lines import round_lines, rounds_inside
 from ccodegen.loop.simplify_body import simplify_body
+from ccodegen.loop.turns import most_turns
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
 _F16, _F32 = ElementType.F16, ElementType.F32
 _BLOCK = 256  # elements: 1 KB of f32 for each array
 _LEAST = 8
-_MOST_ARRAYS = 8
+_MOST_ELEMENTS = 4096  # of all arrays: half of the nearest cache
+_MOST_ARRAYS = 64
 _HEADER = "ccg_half_lines.h"
 
 
-def widen_halves(body: Body, fresh: Callable[[str], str]) -> Body:
+def widen_halves(body: Body, fresh: Callable[[str], str], lanes: int) -> Body:
     """Statements of equal effect, once loops are marked. `fresh` gives names that the kernel does
-    not have yet, after a hint."""
+    not have yet, after a hint. `lanes`: f32 in a vector, which local arrays are whole ones of."""
 
     def widened(statement: Stmt) -> Stmt | Body:
         match statement:
-            case For(_, int() as extent, inner, LoopKind.VECTOR) if extent >= _LEAST:
-                if all(isinstance(s, Alloc | Let | Store | Note) for s in inner):
-                    found = _Halves(statement, extent, fresh)
+            case For(_, extent, inner, LoopKind.VECTOR | LoopKind.LANES):
+                is_long = most_turns(extent) >= _LEAST
+                if is_long and all(isinstance(s, Alloc | Let | Store | Note) for s in inner):
+                    found = _Halves(statement, lanes, fresh)
                     return found.widened() if found.pay() else statement
         return statement
 
@@ -77,7 +86,7 @@ class _Halves:
     """A loop of independent turns, without others inside."""
 
     loop: For
-    extent: int
+    lanes: int
     fresh: Callable[[str], str]
 
     @cached_property
@@ -127,34 +136,56 @@ class _Halves:
         return affine(access.indices[0]) + affine(self.loop.var).scaled(-1)
 
     def pay(self) -> bool:
-        return 0 < len(self._read) + len(self._written) <= _MOST_ARRAYS
+        fits = isinstance(self.loop.extent, int) or most_turns(self.loop.extent) <= self._size
+        works = self._read or self._written or rounds_inside(self.loop.body)
+        return bool(works) and fits and len(self._read) + len(self._written) <= _MOST_ARRAYS
+
+    @cached_property
+    def _size(self) -> int:
+        """Elements of a local array: whole vectors."""
+        arrays, turns = len(self._read) + len(self._written), most_turns(self.loop.extent)
+        blocks = -(-turns // min(_BLOCK, _MOST_ELEMENTS // max(1, arrays)))
+        return -(-turns // (blocks * self.lanes)) * self.lanes
 
     def widened(self) -> Body:
-        size = min(_BLOCK, self.extent)
+        size, extent = self._size, self.loop.extent
         block, place = Var(self.fresh("block")), Var(self.fresh(stem(self.loop.var.name)))
         first = affine(block).scaled(size).expr
-        count = apply("minimum", index(size), apply("subtract", index(self.extent), first))
         accesses: list[Load | Store] = [*self._read, *self._written]
         own = {access: Buffer(self.fresh("wide"), _F32, (size,)) for access in accesses}
+        count, named = self._count(first)
+
+        turn = apply("add", first, place)
+        inner = rebuild(self._of_one(own, place), replacing({self.loop.var: turn}))
+        inner = name_halves(inner)  # what is read is known to be numbers now
+        turns = index(size) if used_buffers(inner) <= {*own.values()} else count
 
         def call(access: Load | Store) -> CallC:
             line, wide = access.buffer, own[access]
             start = (self._start(access) + affine(first)).expr
             if isinstance(access, Load):
-                return CallC("ccg_widen_f16", _HEADER, (wide, line), (start, count))
+                return CallC("ccg_widen_f16", _HEADER, (wide, line), (start, count, turns))
             return CallC("ccg_narrow_f16", _HEADER, (line, wide), (start, count))
 
-        turn = apply("add", first, place)
-        inner = rebuild(self._of_one(own, place), replacing({self.loop.var: turn}))
-        inner = name_halves(inner)  # what is read is known to be numbers now
         body: Body = (
+            *named,
             *map(Alloc, own.values()),
             *map(call, self._read),
-            For(place, count, inner, LoopKind.VECTOR),
+            *round_lines(For(place, turns, inner, self.loop.kind), size, self.fresh),
             *map(call, self._written),
         )
-        blocks = -(-self.extent // size)
+        blocks = -(-extent // size) if isinstance(extent, int) else 1
         return simplify_body((For(block, blocks, body, LoopKind.PARALLEL),))
+
+    def _count(self, first: Expr) -> tuple[Expr, Body]:
+        """Of a block's elements; a name of it where it is computed."""
+        size, count = self._size, self.loop.extent
+        if isinstance(count, int):
+            if count < size or count % size == 0:
+                return index(min(size, count)), ()
+            count = apply("minimum", index(size), apply("subtract", index(count), first))
+        var = Var(self.fresh("count"))
+        return var, (Let(var, count),)
 
     def _of_one(self, own: dict[Load | Store, Buffer], place: Expr) -> Body:
         """The statements of one turn, over this place of the local arrays."""
@@ -169,7 +200,8 @@ class _Halves:
         def on_statement(statement: Stmt) -> Stmt:
             match statement:
                 case Store(_, _, value) if statement in own:
-                    return Store(own[statement], (place,), _unrounded(rebuild_expr(value, on_expr)))
+                    wide = unrounded_half(rebuild_expr(value, on_expr))
+                    return Store(own[statement], (place,), wide)
             (rebuilt,) = rebuild((statement,), on_expr)
             return rebuilt
 
@@ -183,13 +215,3 @@ def _is_computed(value: Expr, named: Mapping[Var, Expr]) -> bool:
     if isinstance(value, Apply) and value.operator == "select":
         return any(_is_computed(arm, named) for arm in value.arguments[1:])
     return takes_numbers(value)
-
-
-def _unrounded(expr: Expr) -> Expr:
-    """What rounds to this f16."""
-    match expr:
-        case Apply("narrow") | Const():
-            return wide_half(expr)
-        case Apply("convert", (wide,)) if wide.type is _F32:
-            return wide
-    return apply("unrounded", expr, type=_F32)

@@ -92,7 +92,7 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
     if machine.has_vectors:
         body = pack_rows(body, fresh, machine.vector_elements(4))
     if machine.converts_f16 and any(b.type is ElementType.F16 for b in buffers):
-        body = widen_halves(body, fresh)
+        body = widen_halves(body, fresh, machine.vector_elements(4))
     if machine.has_vectors:
         body = widen_row_masks(body, fresh, machine.vector_bytes)
         body = widen_narrow_stores(body, fresh, machine.vector_bytes)

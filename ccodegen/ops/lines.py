@@ -24,6 +24,7 @@ MOST_LINES = 8  # more columns are worth a tile
 LEAST_VECTORS = 2  # of a line
 _VECTORS_TO_ADD_UP = 6  # take as long as to add up the lanes of a sum
 _LEAST_RUN = 16  # elements
+_FEW = 4  # products of an element and each place of a window
 _FEW_COLUMNS = 3  # side by side they fill no vector
 
 
@@ -49,6 +50,20 @@ def pays_in_lines(few: int, turns: float, vectors: float) -> bool:
     """Whether to add up so many lines of a number of vectors takes less than so many turns, each of
     a vector of sums."""
     return few * (vectors + _VECTORS_TO_ADD_UP) < turns
+
+
+def reads_floats(convolution: Instruction) -> bool:
+    """Whether narrow elements are worth an image of f32s: each is read for all of a window, without
+    packing."""
+    return reads_runs(convolution) or has_few_features(convolution)
+
+
+def has_few_features(convolution: Instruction) -> bool:
+    """Whether an image and its result have hardly more features than one, so that compilers make
+    vectors along the image."""
+    shape = contraction(convolution)
+    products = shape.depth[-1] * shape.sizes[1]
+    return math.prod(shape.batch) == 1 and products <= _FEW and shape.sizes[2] > shape.depth[-1]
 
 
 def reads_runs(convolution: Instruction) -> bool:

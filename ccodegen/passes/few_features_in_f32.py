@@ -6,7 +6,7 @@ from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops.build import computed_in, converted, is_static
 from ccodegen.ops.contraction import accumulator_type
-from ccodegen.ops.lines import reads_runs
+from ccodegen.ops.lines import reads_floats
 from ccodegen.passes.context import PassContext
 from ccodegen.support.element_type import ElementType
 
@@ -30,7 +30,7 @@ def _in_f32(instruction: Instruction) -> Instruction:
     narrow = any(o.array_shape.element_type.bytes < _F32.bytes for o in instruction.operands)
     if not narrow or accumulator_type(instruction) is not _F32 or not is_static(instruction):
         return instruction
-    if not reads_runs(instruction):
+    if not reads_floats(instruction):
         return instruction
     in_f32 = computed_in(instruction, _F32)
     return converted(instruction, in_f32, instruction.array_shape.element_type)

@@ -13,6 +13,7 @@ from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.contraction import contraction
 from ccodegen.ops.cost import DEAR, function_size, work
 from ccodegen.ops.gather import Gather
+from ccodegen.ops.lines import has_few_features
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.pad import is_frame
 from ccodegen.passes.fusion_cuts import asks_for_places
@@ -82,6 +83,7 @@ _MOST_AGAIN_FAR = 5 * DEAR
 # All become part of one loop, or there are no vectors; compilers take the square of its length.
 _MOST_FUNCTIONS = 32
 _AS_FUNCTIONS = 3 * DEAR
+_OTHER_WIDTH = "its readers are of another width, and vectors would be of neither"
 
 
 class Obstacles:
@@ -113,8 +115,9 @@ class Obstacles:
         if instruction.op in CONTRACTIONS:
             if not self._fits_as_hero(instruction, group):
                 return "what reads it is no epilogue of a contraction"
-            calls = self._vectors and _calls_for_few_sums(instruction, group)
-            return "its readers would call functions for few sums at a time" if calls else ""
+            if self._vectors and _calls_for_few_sums(instruction, group):
+                return "its readers would call functions for few sums at a time"
+            return _OTHER_WIDTH if self._vectors and _changes_width(instruction, group) else ""
         if instruction.op == "reduce":
             if not self._fits_as_reduce(instruction, group):
                 return "what reads it is not over the same rows"
@@ -144,8 +147,8 @@ class Obstacles:
             return "its elements are looked up one by one"
         if instruction.op == "reduce-window" and readings.is_turned(instruction, group):
             return "its rows are columns of what reads it"
-        if _is_window_of_floats(instruction) and _becomes_another_width(group):
-            return "its readers are of another width, and vectors would be of neither"
+        if _changes_width(instruction, group):
+            return _OTHER_WIDTH
         is_apart = instruction.op == "gather" or lies_apart(instruction)
         if is_apart and (slow := self._of_apart(instruction, group)):
             return slow
@@ -359,15 +362,14 @@ def _widens_float(instruction: Instruction) -> bool:
     return narrow.element_type.is_float and is_narrow(narrow)
 
 
-def _is_window_of_floats(instruction: Instruction) -> bool:
-    if instruction.op != "reduce-window" or not isinstance(instruction.shape, ArrayShape):
+def _changes_width(fold: Instruction, group: Group) -> bool:
+    """Whether the group makes floats that loops add up narrower or wider, which compilers do not do
+    in vectors around such a loop. Truth values are masks of any width."""
+    if not isinstance(fold.shape, ArrayShape) or not fold.shape.element_type.is_float:
         return False
-    return instruction.shape.element_type.is_float
-
-
-def _becomes_another_width(group: Group) -> bool:
-    """Whether it makes numbers narrower or wider, which compilers do not do in vectors around a
-    loop. Truth values are masks of any width."""
+    is_loop = fold.op == "convolution" and has_few_features(fold)
+    if not is_loop and fold.op != "reduce-window":
+        return False
     for member in group.members:
         if member.op == "convert":
             source, to = (v.array_shape.element_type for v in (member.operands[0], member))

@@ -13,7 +13,7 @@ from ccodegen.loop.unroll_rows import MOST_ELEMENTS
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.cost import DEAR, work
 from ccodegen.ops.gather import Gather
-from ccodegen.ops.lines import reads_runs
+from ccodegen.ops.lines import reads_floats
 from ccodegen.ops.movement import SAME_VALUES, Broadcast, Concatenate, Slice, Transpose
 from ccodegen.passes.arrange_dots import is_arranged
 from ccodegen.passes.constants import uniform
@@ -260,6 +260,6 @@ def fits_before(hero: Instruction, value: Instruction) -> bool:
         return hero.operands[0] is not value
     if turns_last(value) and hero.op == "dot" and is_arranged(hero, value):
         return False
-    if value.op == "convert" and hero.op == "convolution" and reads_runs(hero):
+    if value.op == "convert" and hero.op == "convolution" and reads_floats(hero):
         return False
     return value.op in MOVEMENT or value.op == "dynamic-slice"

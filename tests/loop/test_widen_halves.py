@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ccodegen
+from ccodegen.backend.build import Build
 from ccodegen.emit import runtime
 from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, CallC, For, Let, Load, LoopKind, Space, Store, Var
@@ -33,7 +34,11 @@ TARGET = replace(plain_target(), machine=replace(plain_target().machine, convert
 def widened(text: str, *arguments: Any, strict: bool = False) -> int:
     """Whether the program is right, and how many lines are converted in it."""
     built = check(text, *arguments, target=TARGET, strict=strict)
-    return sum(str(k.body).count("ccg_half_lines.h") for k in built.program.kernels)
+    return calls(built, "ccg_widen_f16") + calls(built, "ccg_narrow_f16")
+
+
+def calls(built: Build, function: str) -> int:
+    return sum(str(k.body).count(function) for k in built.program.kernels)
 
 
 def mapped(operators: str, shape: str) -> str:
@@ -104,7 +109,7 @@ def test_what_a_turn_reads_on_a_condition_or_behind_its_store_stays() -> None:
 
     def converted(*body: Store) -> list[str]:
         """The lines that are read and written as f32."""
-        widened = widen_halves((For(i, 100, body, LoopKind.VECTOR),), lambda hint: hint)
+        widened = widen_halves((For(i, 100, body, LoopKind.VECTOR),), lambda hint: hint, 16)
         calls = [s for s in statements(widened) if isinstance(s, CallC)]
         return [b.name for call in calls for b in call.buffers if b.type is F16]
 
@@ -141,12 +146,17 @@ def test_rows_sums_and_threads() -> None:
     "flags", ["-DCCG_PLAIN", "-mf16c -mavx2 -O3", "-mf16c -mavx512f -O3", "-march=native -O2"]
 )
 def test_lines_are_converted_as_one_is(flags: str, compiler: str, tmp_path: Path) -> None:
-    names = ["ccg_widen_f16", "ccg_narrow_f16"]
-    types = ["float *y, const uint16_t *x", "uint16_t *y, const float *x"]
+    sizes = "ptrdiff_t first, ptrdiff_t count, ptrdiff_t size"
+    functions = {
+        f"widen(float *y, const uint16_t *x, {sizes})": "ccg_widen_f16(y, x, first, count, size)",
+        f"narrow(uint16_t *y, const float *x, {sizes})":
+            "(void)size, ccg_narrow_f16(y, x, first, count)",
+        f"nearest(float *y, const float *x, {sizes})":
+            "(void)first, memcpy(y, x, (size_t)size * 4), ccg_round_f16(y, count)",
+    }
     source = '#include "ccg_half_lines.h"\n'
-    for name, arrays in zip(names, types, strict=True):
-        given = f"void run_{name}({arrays}, ptrdiff_t first, ptrdiff_t count)"
-        source += f"{given};\n{given} {{ {name}(y, x, first, count); }}\n"
+    for given, text in functions.items():
+        source += f"void run_{given};\nvoid run_{given} {{ {text}; }}\n"
     for file, text in runtime.closure(["ccg_half_lines.h"]).items():
         (tmp_path / file).write_text(text)
     (tmp_path / "lines.c").write_text(source)
@@ -157,23 +167,28 @@ def test_lines_are_converted_as_one_is(flags: str, compiler: str, tmp_path: Path
         pytest.skip(f"this machine has not all of {flags}")
     library = ctypes.CDLL(str(tmp_path / "lines.so"))
 
-    def run(name: str, y: Any, x: Any, first: int, count: int) -> None:
+    def run(name: str, y: Any, x: Any, *sizes: int) -> None:
         pointers = [ctypes.c_void_p(a.ctypes.data) for a in (y, x)]
-        library[f"run_{name}"](*pointers, ctypes.c_ssize_t(first), ctypes.c_ssize_t(count))
+        library[f"run_{name}"](*pointers, *map(ctypes.c_ssize_t, sizes))
 
     bits, x = patterns(F16), floats(F16, np.float32)
     expected = call("ccg_f32_from_f16", bits).view(np.uint32)
     rounded = call("ccg_f16_from_f32", x)
     for count in (0, 1, 4, 5, 7, 8, 9, 15, 16, 17, 30, 31, 40, bits.size - 10):
-        wide = np.zeros(bits.size, np.float32)
-        run(names[0], wide, bits, 3, count)
+        wide = np.ones(bits.size, np.float32)
+        run("widen", wide, bits, 3, count, count + 7)
         np.testing.assert_array_equal(wide[:count].view(np.uint32), expected[3 : 3 + count])
-        assert not wide[count:].any()
+        assert not wide[count : count + 7].any() and wide[count + 7 :].all()
     for count in (0, 1, 4, 5, 7, 8, 9, 15, 16, 17, 30, 31, 40, x.size - 2):
         half = np.zeros(x.size + 5, np.uint16)
-        run(names[1], half, x, 5, count)
+        run("narrow", half, x, 5, count, count)
         assert_same_bits(half[5 : 5 + count], rounded[:count], F16)
         assert not half[:5].any() and not half[5 + count :].any()
+        nearest = np.zeros(x.size, np.float32)
+        run("nearest", nearest, x, 0, count, x.size)
+        exact = call("ccg_f32_from_f16", rounded[:count])
+        np.testing.assert_array_equal(nearest[:count].view(np.uint32), exact.view(np.uint32))
+        np.testing.assert_array_equal(nearest[count:], x[count:])
 
 
 def test_only_where_there_is_the_instruction() -> None:

@@ -62,4 +62,4 @@ def test_what_is_fused_after_may_lie_in_its_place(strict: bool) -> None:
 
 def test_narrow_types_are_not_read_as_they_lie() -> None:
     text = depthwise("9,11,8", "size=3x3", "3,3", "2,7,9,8", "f16")
-    assert not functions(check(module_of(text)))
+    assert not [f for f in functions(check(module_of(text))) if f.startswith("ccg_window")]

@@ -1,0 +1,183 @@
+"""A loop that computes with f16 is cut where it rounds, and rounds a line of results at once.
+
+    for i < 256 vector: y[i] = (a[i] + b[i]) * c[i]          a, b, c hold f16 as f32
+    →   for i < 256 vector: sum[i] = a[i] + b[i]
+        ccg_round_f16(sum, 256)
+        for i < 256 vector: y[i] = sum[i] * c[i]
+
+To round an element takes a dozen of operations. A processor may have instructions that round a line
+of them, which compilers do not find in a loop. The bits are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+
+from ccodegen.loop.builder import index
+from ccodegen.loop.cost import FUNCTIONS
+from ccodegen.loop.cse import computed, key
+from ccodegen.loop.ir import (
+    Alloc,
+    Apply,
+    Buffer,
+    CallC,
+    Expr,
+    For,
+    Let,
+    Load,
+    Stmt,
+    Store,
+    Var,
+)
+from ccodegen.loop.name_halves import narrow_half, takes_numbers, unrounded_half, wide_half
+from ccodegen.loop.operators import rounds
+from ccodegen.loop.parts import applied, loads, same, variables
+from ccodegen.loop.rebuild import Body, expressions, is_straight, rebuild, used_buffers
+from ccodegen.loop.rename import renamed, stem
+from ccodegen.support.element_type import ElementType
+
+_F16, _F32 = ElementType.F16, ElementType.F32
+_HEADER = "ccg_half_lines.h"
+
+
+def round_lines(loop: For, size: int, fresh: Callable[[str], str]) -> Body:
+    """Statements of equal effect. `loop`: of independent turns, `size` at most. `fresh` gives names
+    that the kernel does not have yet, after a hint."""
+    if not _may_be_cut(loop.body):
+        return (loop,)
+    cut = _Cut(loop, size, fresh)
+    return cut.statements() if cut.lines else (loop,)
+
+
+def rounds_inside(body: Body) -> bool:
+    """Whether a value is rounded to an f16 to compute with it."""
+    found = applied(*expressions(body))
+    return any(_is_rounded(a) for f in found if takes_numbers(f) for a in f.arguments)
+
+
+def _is_rounded(value: Expr) -> bool:
+    if not isinstance(value, Apply) or value.type is not _F16:
+        return False
+    return rounds(value.operator, [a.type for a in value.arguments], _F16)
+
+
+def _may_be_cut(body: Body) -> bool:
+    """Whether its stores can wait until all is read."""
+    stores = [(n, s.buffer) for n, s in enumerate(body) if isinstance(s, Store)]
+    return is_straight(body) and not any(b in used_buffers(body[n + 1 :]) for n, b in stores)
+
+
+class _Cut:
+    """The statements of one turn, with lines for what is rounded.
+
+    A line belongs to a stage: that after the last of the lines that it is computed of. `lines`:
+    what is computed for each.
+    """
+
+    def __init__(self, loop: For, size: int, fresh: Callable[[str], str]) -> None:
+        self._loop, self._size, self._fresh = loop, size, fresh
+        always = [expr for statement in loop.body for expr in computed(statement)]
+        self._read = {expr for expr in always if isinstance(expr, Load)}
+        self._stages: dict[Buffer | Var, int] = {}
+        self._known: dict[Hashable, Buffer] = {}
+        self.lines: dict[Buffer, Expr] = {}
+        self._body = tuple(map(self._statement, loop.body))
+
+    def _statement(self, statement: Stmt) -> Stmt:
+        (cut,) = rebuild((statement,), self._with_lines)
+        if isinstance(cut, Let):
+            if cut.var.type is _F32 and any(a.operator in FUNCTIONS for a in applied(cut.value)):
+                cut = Let(cut.var, self._line(cut.value))
+            self._stages[cut.var] = self._stage(cut.value)
+        return cut
+
+    def _with_lines(self, expr: Expr) -> Expr:
+        if not isinstance(expr, Apply) or not takes_numbers(expr) or expr.operator == "unrounded":
+            return expr
+        arguments = tuple(map(self._rounded, expr.arguments))
+        if same(arguments, expr.arguments):
+            return expr
+        if expr.operator == "convert" and expr.type is _F32:
+            return wide_half(arguments[0])
+        return Apply(expr.operator, arguments, expr.type)
+
+    def _rounded(self, argument: Expr) -> Expr:
+        """Of a line, if it is rounded and may be computed in any case; else as it is."""
+        inside = (load for load in loads(argument) if load.buffer not in self.lines)
+        if not _is_rounded(argument) or not self._read.issuperset(inside):
+            return argument
+        return narrow_half(self._line(argument), _F16)
+
+    def _line(self, value: Expr) -> Load:
+        """What is computed a stage before, and rounded if it is an f16."""
+        if (found := key(value)) not in self._known:
+            name = "rounded" if value.type is _F16 else "line"
+            line = Buffer(self._fresh(name), _F32, (self._size,))
+            self._known[found], self.lines[line] = line, value
+            self._stages[line] = self._stage(value) + 1
+        return Load(self._known[found], (self._loop.var,))
+
+    def _stage(self, value: Expr) -> int:
+        lines = (self._stages.get(load.buffer, 0) for load in loads(value))
+        return max((*lines, *(self._stages.get(var, 0) for var in variables(value))), default=0)
+
+    def statements(self) -> Body:
+        last = max(self._stages[line] for line in self.lines) + 1
+        stages = [self._stage_of(n) for n in range(1, last + 1)]
+        shared, extent = self._shared(stages), self._loop.extent
+        count = index(extent) if isinstance(extent, int) else extent
+        result: list[Stmt] = [Alloc(array) for array in dict.fromkeys(shared.values())]
+        for n, stage in enumerate(stages, start=1):
+            turn = Var(self._fresh(stem(self._loop.var.name)))
+            body = renamed(_over(stage, shared), self._fresh, {self._loop.var: turn})
+            result.append(For(turn, extent, body, self._loop.kind))
+            result += [
+                CallC("ccg_round_f16", _HEADER, (shared[line],), (count,))
+                for line, value in self.lines.items()
+                if self._stages[line] == n and value.type is _F16
+            ]
+        return tuple(result)
+
+    def _stage_of(self, number: int) -> Body:
+        """The statements that compute its lines, and what they name; the last one stores."""
+        here: list[Stmt] = []
+        for line, value in self.lines.items():
+            if self._stages[line] == number:
+                wide = unrounded_half(value) if value.type is _F16 else value
+                here.append(Store(line, (self._loop.var,), wide))
+        here = here or [s for s in self._body if not isinstance(s, Let)]
+        used = set(variables(*expressions(tuple(here))))
+        for statement in reversed(self._body):
+            if isinstance(statement, Let) and statement.var in used:
+                used.update(variables(statement.value))
+                here.insert(0, statement)
+        return tuple(here)
+
+    def _shared(self, stages: list[Body]) -> dict[Buffer, Buffer]:
+        """An array for each line, which is another one's once that is not read any more."""
+        last = {line: n for n, stage in enumerate(stages, start=1) for line in used_buffers(stage)}
+        arrays: dict[Buffer, Buffer] = {}
+        free: list[Buffer] = []
+        for n in range(1, len(stages)):
+            for line in self.lines:
+                if self._stages[line] == n:
+                    arrays[line] = free.pop() if free else line
+            free += [arrays[line] for line in arrays if last[line] == n]
+        return arrays
+
+
+def _over(body: Body, arrays: Mapping[Buffer, Buffer]) -> Body:
+    """The statements with these arrays in place of others."""
+
+    def on_expr(expr: Expr) -> Expr:
+        if isinstance(expr, Load) and expr.buffer in arrays:
+            return Load(arrays[expr.buffer], expr.indices)
+        return expr
+
+    def on_statement(statement: Stmt) -> Stmt:
+        if isinstance(statement, Store):
+            return replace(statement, buffer=arrays.get(statement.buffer, statement.buffer))
+        return statement
+
+    return rebuild(body, on_expr, on_statement)
