@@ -61,7 +61,7 @@ CCG_HALF_LINE(16, "v")
 #define CCG_IN_PARTS(name, ...)
 #endif
 
-/* y[i] = x[first + i], where i < count; 0 behind these, where i < size */
+/* y[i] = x[first + i], where i < count; 1 behind these, where i < size */
 CCG_INLINE void ccg_widen_f16(float *CCG_RESTRICT y, const uint16_t *CCG_RESTRICT x,
     ptrdiff_t first, ptrdiff_t count, ptrdiff_t size)
 {
@@ -72,7 +72,7 @@ CCG_INLINE void ccg_widen_f16(float *CCG_RESTRICT y, const uint16_t *CCG_RESTRIC
         y[i] = ccg_one_f32_from_f16(x[i]);
     }
     for (; i < size; ++i) {
-        y[i] = 0;
+        y[i] = 1;
     }
 }
 

@@ -258,11 +258,11 @@ def _notes_used(call: CallC) -> dict[Buffer, Block]:
 
 def _halves() -> Effect:
     """Copies the first elements of an array of f32 to an array of f16, from a place on, or back,
-    and zeros behind them."""
+    and ones behind them."""
 
     def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
         first, count, *size = map(int, scalars)
-        arrays[0].reshape(-1)[: size[0] if size else 0] = 0
+        arrays[0].reshape(-1)[: size[0] if size else 0] = 1
         to, of = (a.reshape(-1)[first if a.itemsize == 2 else 0 :][:count] for a in arrays)
         to[:] = of.astype(to.dtype)
 

@@ -11,11 +11,12 @@ of them, which compilers do not find in a loop. The bits are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections import Counter
+from collections.abc import Callable, Container, Hashable, Mapping
 from dataclasses import replace
 
 from ccodegen.loop.builder import index
-from ccodegen.loop.cost import FUNCTIONS
+from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed, key
 from ccodegen.loop.ir import (
     Alloc,
@@ -39,6 +40,7 @@ from ccodegen.support.element_type import ElementType
 
 _F16, _F32 = ElementType.F16, ElementType.F32
 _HEADER = "ccg_half_lines.h"
+_SLOW = TRANSCENDENTAL | {"divide", "remainder"}
 
 
 def round_lines(loop: For, size: int, fresh: Callable[[str], str]) -> Body:
@@ -46,8 +48,11 @@ def round_lines(loop: For, size: int, fresh: Callable[[str], str]) -> Body:
     that the kernel does not have yet, after a hint."""
     if not _may_be_cut(loop.body):
         return (loop,)
-    cut = _Cut(loop, size, fresh)
-    return cut.statements() if cut.lines else (loop,)
+    cut = _Cut(loop, size, fresh, set())
+    if not cut.lines:
+        return (loop,)
+    again = cut.computed_again()
+    return (_Cut(loop, size, fresh, again) if again else cut).statements()
 
 
 def rounds_inside(body: Body) -> bool:
@@ -72,11 +77,13 @@ class _Cut:
     """The statements of one turn, with lines for what is rounded.
 
     A line belongs to a stage: that after the last of the lines that it is computed of. `lines`:
-    what is computed for each.
+    what is computed for each. `kept`: names of which the value has a line too.
     """
 
-    def __init__(self, loop: For, size: int, fresh: Callable[[str], str]) -> None:
-        self._loop, self._size, self._fresh = loop, size, fresh
+    def __init__(
+        self, loop: For, size: int, fresh: Callable[[str], str], kept: Container[Var]
+    ) -> None:
+        self._loop, self._size, self._fresh, self._kept = loop, size, fresh, kept
         always = [expr for statement in loop.body for expr in computed(statement)]
         self._read = {expr for expr in always if isinstance(expr, Load)}
         self._stages: dict[Buffer | Var, int] = {}
@@ -87,7 +94,7 @@ class _Cut:
     def _statement(self, statement: Stmt) -> Stmt:
         (cut,) = rebuild((statement,), self._with_lines)
         if isinstance(cut, Let):
-            if cut.var.type is _F32 and any(a.operator in FUNCTIONS for a in applied(cut.value)):
+            if cut.var in self._kept:
                 cut = Let(cut.var, self._line(cut.value))
             self._stages[cut.var] = self._stage(cut.value)
         return cut
@@ -122,9 +129,18 @@ class _Cut:
         lines = (self._stages.get(load.buffer, 0) for load in loads(value))
         return max((*lines, *(self._stages.get(var, 0) for var in variables(value))), default=0)
 
+    def computed_again(self) -> set[Var]:
+        """Names of what takes long, and several stages would compute."""
+        named = Counter(s for stage in self._in_stages() for s in stage if isinstance(s, Let))
+        shared = (s for s, count in named.items() if count > 1 and s.var.type is _F32)
+        return {s.var for s in shared if any(a.operator in _SLOW for a in applied(s.value))}
+
+    def _in_stages(self) -> list[Body]:
+        last = max(self._stages[line] for line in self.lines)
+        return [self._stage_of(n) for n in range(1, last + 2)]
+
     def statements(self) -> Body:
-        last = max(self._stages[line] for line in self.lines) + 1
-        stages = [self._stage_of(n) for n in range(1, last + 1)]
+        stages = self._in_stages()
         shared, extent = self._shared(stages), self._loop.extent
         count = index(extent) if isinstance(extent, int) else extent
         result: list[Stmt] = [Alloc(array) for array in dict.fromkeys(shared.values())]
