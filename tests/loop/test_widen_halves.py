@@ -175,10 +175,10 @@ def test_lines_are_converted_as_one_is(flags: str, compiler: str, tmp_path: Path
     expected = call("ccg_f32_from_f16", bits).view(np.uint32)
     rounded = call("ccg_f16_from_f32", x)
     for count in (0, 1, 4, 5, 7, 8, 9, 15, 16, 17, 30, 31, 40, bits.size - 10):
-        wide = np.ones(bits.size, np.float32)
+        wide = np.zeros(bits.size, np.float32)
         run("widen", wide, bits, 3, count, count + 7)
         np.testing.assert_array_equal(wide[:count].view(np.uint32), expected[3 : 3 + count])
-        assert not wide[count : count + 7].any() and wide[count + 7 :].all()
+        assert (wide[count : count + 7] == 1).all() and not wide[count + 7 :].any()
     for count in (0, 1, 4, 5, 7, 8, 9, 15, 16, 17, 30, 31, 40, x.size - 2):
         half = np.zeros(x.size + 5, np.uint16)
         run("narrow", half, x, 5, count, count)
