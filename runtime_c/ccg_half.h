@@ -65,7 +65,6 @@ CCG_INLINE uint16_t ccg_f16_from_exact_f32(float x)
 /* The same of one alone: by an instruction, where there is one, of which compilers make no
    vectors. */
 #if defined(__GNUC__) && defined(__F16C__) && !defined(CCG_PLAIN)
-#define CCG_ONE_HALF
 typedef uint16_t ccg_one_half __attribute__((vector_size(16)));
 CCG_INLINE float ccg_one_f32_from_f16(uint16_t half)
 {
@@ -88,6 +87,26 @@ CCG_INLINE float ccg_one_nearest_f16(float x)
     __asm__("vcvtps2ph $0, %1, %0" : "=x"(half) : "x"(x));
     __asm__("vcvtph2ps %1, %0" : "=x"(x) : "x"(half));
     return x;
+}
+#elif defined(__GNUC__) && defined(__ARM_FP16_FORMAT_IEEE) && !defined(CCG_PLAIN)
+CCG_INLINE float ccg_one_f32_from_f16(uint16_t half)
+{
+    __fp16 given;
+    memcpy(&given, &half, sizeof given);
+    return (float)given;
+}
+
+CCG_INLINE uint16_t ccg_one_f16_from_f32(float x)
+{
+    const __fp16 rounded = (__fp16)x;
+    uint16_t half;
+    memcpy(&half, &rounded, sizeof half);
+    return half;
+}
+
+CCG_INLINE float ccg_one_nearest_f16(float x)
+{
+    return (float)(__fp16)x;
 }
 #else
 #define ccg_one_f32_from_f16 ccg_f32_from_f16

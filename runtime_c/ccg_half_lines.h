@@ -1,12 +1,13 @@
 /* Lines of f16 to f32 and back, and of f32 rounded to f16, as ccg_half.h has it of one: by
-   instructions of F16C, which compilers do not find in a loop. What is not whole vectors is done in
-   parts, as compilers do the rest of a loop: what they read next has been written at once, and a
-   processor need not wait for it. */
+   instructions of F16C or of 64-bit Arm, which compilers do not find in a loop. What is not whole
+   vectors is done in parts, as compilers do the rest of a loop: what they read next has been written
+   at once, and a processor need not wait for it. */
 #ifndef CCG_HALF_LINES_H
 #define CCG_HALF_LINES_H
 
 #include "ccg_half.h"
 
+#if defined(__GNUC__) && defined(__F16C__) && !defined(CCG_PLAIN)
 /* Widening, narrowing and rounding of so many elements, by registers of a kind. */
 #define CCG_HALF_LINE(lanes, kind) \
     typedef float ccg_f32_x##lanes \
@@ -33,8 +34,6 @@
         __asm__("vcvtph2ps %1, %0" : "=" kind(wide) : kind(half)); \
         *(ccg_f32_x##lanes *)x = wide; \
     }
-
-#if defined(CCG_ONE_HALF)
 typedef uint16_t ccg_bits_x4 __attribute__((vector_size(16)));
 typedef uint16_t ccg_bits_x8 __attribute__((vector_size(16)));
 CCG_HALF_LINE(4, "x")
@@ -43,35 +42,72 @@ CCG_HALF_LINE(8, "x")
 typedef uint16_t ccg_bits_x16 __attribute__((vector_size(32)));
 CCG_HALF_LINE(16, "v")
 #define CCG_OF_16(call) \
-    for (; i <= count - 16; i += 16) { \
+    for (ptrdiff_t i = 0; i <= count - 16; i += 16) { \
         call; \
     }
+#define CCG_FIRST_OF_8 (count - count % 16)
 #else
 #define CCG_OF_16(call)
+#define CCG_FIRST_OF_8 0
 #endif
 #define CCG_IN_PARTS(name, ...) \
     CCG_OF_16(ccg_##name##_x16(__VA_ARGS__)) \
-    for (; i <= count - 8; i += 8) { \
+    for (ptrdiff_t i = CCG_FIRST_OF_8; i <= count - 8; i += 8) { \
         ccg_##name##_x8(__VA_ARGS__); \
     } \
-    for (; i <= count - 4; i += 4) { \
+    for (ptrdiff_t i = count - count % 8; i <= count - 4; i += 4) { \
+        ccg_##name##_x4(__VA_ARGS__); \
+    }
+#elif defined(__GNUC__) && defined(__aarch64__) && !defined(CCG_PLAIN)
+typedef float ccg_f32_x4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint16_t ccg_bits_x4 __attribute__((vector_size(8), aligned(2), may_alias));
+CCG_INLINE void ccg_widen_f16_x4(float *CCG_RESTRICT y, const uint16_t *CCG_RESTRICT x)
+{
+    const ccg_bits_x4 half = *(const ccg_bits_x4 *)x;
+    ccg_f32_x4 wide;
+    __asm__("fcvtl %0.4s, %1.4h" : "=w"(wide) : "w"(half));
+    *(ccg_f32_x4 *)y = wide;
+}
+
+CCG_INLINE void ccg_narrow_f16_x4(uint16_t *CCG_RESTRICT y, const float *CCG_RESTRICT x)
+{
+    const ccg_f32_x4 wide = *(const ccg_f32_x4 *)x;
+    ccg_bits_x4 half;
+    __asm__("fcvtn %0.4h, %1.4s" : "=w"(half) : "w"(wide));
+    *(ccg_bits_x4 *)y = half;
+}
+
+CCG_INLINE void ccg_round_f16_x4(float *x)
+{
+    ccg_f32_x4 wide = *(const ccg_f32_x4 *)x;
+    ccg_bits_x4 half;
+    __asm__("fcvtn %0.4h, %1.4s" : "=w"(half) : "w"(wide));
+    __asm__("fcvtl %0.4s, %1.4h" : "=w"(wide) : "w"(half));
+    *(ccg_f32_x4 *)x = wide;
+}
+
+#define CCG_IN_PARTS(name, ...) \
+    for (ptrdiff_t i = 0; i <= count - 4; i += 4) { \
         ccg_##name##_x4(__VA_ARGS__); \
     }
 #else
 #define CCG_IN_PARTS(name, ...)
+#define CCG_REST(count) 0
+#endif
+#if !defined(CCG_REST)
+#define CCG_REST(count) ((count) - (count) % 4)
 #endif
 
 /* y[i] = x[first + i], where i < count; 1 behind these, where i < size */
 CCG_INLINE void ccg_widen_f16(float *CCG_RESTRICT y, const uint16_t *CCG_RESTRICT x,
     ptrdiff_t first, ptrdiff_t count, ptrdiff_t size)
 {
-    ptrdiff_t i = 0;
     x += first;
     CCG_IN_PARTS(widen_f16, y + i, x + i)
-    for (; i < count; ++i) {
+    for (ptrdiff_t i = CCG_REST(count); i < count; ++i) {
         y[i] = ccg_one_f32_from_f16(x[i]);
     }
-    for (; i < size; ++i) {
+    for (ptrdiff_t i = count; i < size; ++i) {
         y[i] = 1;
     }
 }
@@ -80,10 +116,9 @@ CCG_INLINE void ccg_widen_f16(float *CCG_RESTRICT y, const uint16_t *CCG_RESTRIC
 CCG_INLINE void ccg_narrow_f16(
     uint16_t *CCG_RESTRICT y, const float *CCG_RESTRICT x, ptrdiff_t first, ptrdiff_t count)
 {
-    ptrdiff_t i = 0;
     y += first;
     CCG_IN_PARTS(narrow_f16, y + i, x + i)
-    for (; i < count; ++i) {
+    for (ptrdiff_t i = CCG_REST(count); i < count; ++i) {
         y[i] = ccg_one_f16_from_f32(x[i]);
     }
 }
@@ -91,9 +126,8 @@ CCG_INLINE void ccg_narrow_f16(
 /* Rounds x[i] to an f16, where i < count. */
 CCG_INLINE void ccg_round_f16(float *x, ptrdiff_t count)
 {
-    ptrdiff_t i = 0;
     CCG_IN_PARTS(round_f16, x + i)
-    for (; i < count; ++i) {
+    for (ptrdiff_t i = CCG_REST(count); i < count; ++i) {
         x[i] = ccg_one_nearest_f16(x[i]);
     }
 }

@@ -45,8 +45,8 @@ def fetches_ahead() -> bool:
 
 
 def converts_f16() -> bool:
-    """Whether instructions convert vectors of f16, those of F16C."""
-    return "f16c" in features()
+    """Whether instructions convert vectors of f16, those of F16C or of 64-bit Arm."""
+    return not features().isdisjoint({"f16c", "asimd"})
 
 
 def multiplies_bf16_pairs() -> bool:

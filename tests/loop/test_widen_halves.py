@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -191,8 +192,63 @@ def test_lines_are_converted_as_one_is(flags: str, compiler: str, tmp_path: Path
         np.testing.assert_array_equal(nearest[count:], x[count:])
 
 
+COMPARED = """
+#include <stdio.h>
+#include "ccg_half_lines.h"
+enum { SIZE = 1 << 16 };
+static float wide[SIZE], lines[SIZE];
+static uint16_t half[SIZE], narrow[SIZE];
+
+int main(void)
+{
+    unsigned wrong = 0;
+    for (uint32_t part = 0; part < 300; ++part) {
+        const ptrdiff_t count = part < 40 ? (ptrdiff_t)part : SIZE - 4;
+        for (uint32_t i = 0; i < SIZE; ++i) {
+            half[i] = (uint16_t)i;
+            wide[i] = lines[i] = ccg_f32_bits(part % 2 ? i << 16 | part * 219u : i << 13 | part);
+        }
+        ccg_round_f16(lines, count);
+        ccg_narrow_f16(narrow, wide, 3, count);
+        for (ptrdiff_t i = 0; i < count; ++i) {
+            const float nearest = ccg_nearest_f16(wide[i]);
+            const float one = ccg_one_nearest_f16(wide[i]);
+            wrong += ccg_bits_f32(lines[i]) != ccg_bits_f32(nearest);
+            wrong += ccg_bits_f32(one) != ccg_bits_f32(nearest);
+            wrong += narrow[i + 3] != ccg_f16_from_f32(wide[i]);
+            wrong += narrow[i + 3] != ccg_one_f16_from_f32(wide[i]);
+        }
+        wrong += ccg_bits_f32(lines[count]) != ccg_bits_f32(wide[count]);
+        ccg_widen_f16(lines, half, 1, count, count + 2);
+        for (ptrdiff_t i = 0; i < count; ++i) {
+            const uint32_t bits = ccg_bits_f32(ccg_f32_from_f16(half[i + 1]));
+            wrong += ccg_bits_f32(lines[i]) != bits;
+            wrong += ccg_bits_f32(ccg_one_f32_from_f16(half[i + 1])) != bits;
+        }
+        wrong += lines[count] != 1 || lines[count + 1] != 1;
+    }
+    printf("%u wrong", wrong);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("flags", ["-O2", "-O3 -DCCG_PLAIN"])
+def test_lines_on_arm_are_converted_as_one_is(flags: str, tmp_path: Path) -> None:
+    compiler, emulator = "aarch64-linux-gnu-gcc", "qemu-aarch64"
+    if missing := [tool for tool in (compiler, emulator) if shutil.which(tool) is None]:
+        pytest.skip(f"needs {', '.join(missing)}")
+    for file, text in runtime.closure(["ccg_half_lines.h"]).items():
+        (tmp_path / file).write_text(text)
+    (tmp_path / "lines.c").write_text(COMPARED)
+    command = [compiler, *WARNINGS.split(), *flags.split(), "-static", "lines.c", "-o", "lines"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    done = subprocess.run([emulator, "lines"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout == "0 wrong"
+
+
 def test_only_where_there_is_the_instruction() -> None:
     text = mapped("ROOT r = f16$ add(x, y)", "500")
-    for name, has in (("x86-64", True), ("arm64", False), ("cortex-m4", False)):
+    for name, has in (("x86-64", True), ("arm64", True), ("cortex-m4", False)):
         built = check(text, target=load(name))
         assert ("ccg_half_lines.h" in str(built.program.kernels[0].body)) == has
