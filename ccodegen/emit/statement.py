@@ -32,12 +32,14 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.parts import loads, parts
 from ccodegen.loop.rebuild import expressions, written_buffers
 from ccodegen.loop.spelling import c_type
+from ccodegen.loop.turns import most_turns
 from ccodegen.support.pattern import pattern
 
 _LEAST_VECTOR = 16  # bytes
 # Turns that make one vector. Where its function becomes part of a loop around calls, gcc would
 # unroll such a loop before it looks for vectors.
 _WHOLE_VECTORS = (4, 8, 16)
+_LEAST_TURNS = 8
 _VECTORS = (LoopKind.VECTOR, LoopKind.LANES)
 # Functions of f16 that have another form for one alone.
 _HALF = pattern(r"\bccg_(?=(f32_from_f16|f16_from_f32|nearest_f16)\()")
@@ -122,7 +124,7 @@ class StatementPrinter:
         head = f"for (ptrdiff_t {var} = {first}; {var} < {end}; ++{var}) {{"
         ahead = self.prefetches(loop, self._around)
         around, self._around = self._around, loop
-        outside, self._in_vector = self._in_vector, self._in_vector or loop.kind in _VECTORS
+        outside, self._in_vector = self._in_vector, self._in_vector or _makes_vectors(loop)
         lines = [*ahead, *self.block(loop.body)]
         self._around, self._in_vector = around, outside
         is_vector = around is None and loop.extent in _WHOLE_VECTORS
@@ -188,6 +190,11 @@ def hint(loop: For, is_vector: bool = False) -> list[str]:
     if loop.kind is LoopKind.VECTOR and isinstance(loop.extent, int) and not is_vector:
         return ["CCG_SIMD"]
     return ["CCG_ROLLED_SIMD"] if loop.kind in _VECTORS else []
+
+
+def _makes_vectors(loop: For) -> bool:
+    """Whether compilers gain by vectors for its turns, though they round each f16 in many steps."""
+    return loop.kind in _VECTORS and not 0 < most_turns(loop.extent) < _LEAST_TURNS
 
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:
