@@ -10,6 +10,8 @@ from ccodegen.emit.lines import indented
 from ccodegen.emit.names import Names, comment
 from ccodegen.emit.prefetch import prefetches
 from ccodegen.emit.types import array_length, memory_type
+from ccodegen.loop.affine import affine
+from ccodegen.loop.cost import FUNCTIONS
 from ccodegen.loop.cse import evaluated
 from ccodegen.loop.ir import (
     Alloc,
@@ -29,10 +31,11 @@ from ccodegen.loop.ir import (
     Var,
     is_unrolled,
 )
-from ccodegen.loop.parts import loads, parts
+from ccodegen.loop.parts import applied, loads, parts, variables
 from ccodegen.loop.rebuild import expressions, written_buffers
 from ccodegen.loop.spelling import c_type
 from ccodegen.loop.turns import most_turns
+from ccodegen.support.element_type import ElementType
 from ccodegen.support.pattern import pattern
 
 _LEAST_VECTOR = 16  # bytes
@@ -40,6 +43,7 @@ _LEAST_VECTOR = 16  # bytes
 # unroll such a loop before it looks for vectors.
 _WHOLE_VECTORS = (4, 8, 16)
 _LEAST_TURNS = 8
+_MOST_APART = 4  # elements, which compilers read as whole vectors
 _VECTORS = (LoopKind.VECTOR, LoopKind.LANES)
 # Functions of f16 that have another form for one alone.
 _HALF = pattern(r"\bccg_(?=(f32_from_f16|f16_from_f32|nearest_f16)\()")
@@ -193,8 +197,20 @@ def hint(loop: For, is_vector: bool = False) -> list[str]:
 
 
 def _makes_vectors(loop: For) -> bool:
-    """Whether compilers gain by vectors for its turns, though they round each f16 in many steps."""
-    return loop.kind in _VECTORS and not 0 < most_turns(loop.extent) < _LEAST_TURNS
+    """Whether compilers gain by vectors for its turns, though they round each f16 in many steps:
+    turns fill them, and call functions or find their elements near each other."""
+    if loop.kind not in _VECTORS or 0 < most_turns(loop.extent) < _LEAST_TURNS:
+        return False
+    if any(a.operator in FUNCTIONS for a in applied(*expressions(loop.body))):
+        return True
+    named = {loop.var, *(s.var for s in loop.body if isinstance(s, Let))}
+    for load in loads(*expressions(loop.body)):
+        if load.buffer.type is ElementType.F16 and load.buffer.dimensions:
+            steps = affine(load.indices[-1]).terms
+            looked_up = any(named.intersection(variables(t)) for t in steps if t != loop.var)
+            if looked_up or abs(steps.get(loop.var, 0)) > _MOST_APART:
+                return False
+    return True
 
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:

@@ -1,8 +1,15 @@
-"""What is read on a condition, next to loops over few elements."""
+"""What is read on a condition, next to loops over few elements; f16s outside of vectors."""
 
 from __future__ import annotations
 
 import ccodegen
+from ccodegen.emit.names import Names
+from ccodegen.emit.statement import StatementPrinter
+from ccodegen.loop.builder import apply, index
+from ccodegen.loop.ir import INDEX, Buffer, Expr, For, Load, LoopKind, Space, Stmt, Store, Var
+from ccodegen.support.element_type import ElementType
+
+F16, I = ElementType.F16, Var("i", INDEX)  # noqa: E741
 
 ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }"
 
@@ -30,3 +37,36 @@ def test_what_may_be_read_in_any_case_is_not_guarded() -> None:
     text = sums("""p = pred[14,13] parameter(1)  w = f32[14,13] parameter(2)
       y = f32[14,13] select(p, x, w)""")
     assert "CCG_GUARDED" not in text
+
+
+def in_loop(value: Expr, extent: int, kind: LoopKind = LoopKind.VECTOR) -> str:
+    """The C of a loop over i that stores a value."""
+    body: tuple[Stmt, ...] = (Store(Buffer("y", F16, (1000,), Space.ARGUMENT), (I,), value),)
+    printer = StatementPrinter(Names(), set(), set(), set())
+    return "\n".join(printer.block((For(I, extent, body, kind),)))
+
+
+def test_a_single_f16_is_converted_by_an_instruction() -> None:
+    x = Buffer("x", F16, (1000,), Space.ARGUMENT)
+    j = Var("j", INDEX)
+
+    def doubled(place: Expr) -> Expr:
+        return apply("add", Load(x, (place,)), Load(x, (place,)))
+
+    far = apply("multiply", I, index(9))
+    near = apply("multiply", I, index(2))
+    called = apply("exponential", doubled(far))
+    for value, extent, kind, alone in (
+        (doubled(I), 100, LoopKind.VECTOR, False),
+        (doubled(I), 8, LoopKind.LANES, False),
+        (doubled(near), 100, LoopKind.VECTOR, False),
+        (called, 100, LoopKind.VECTOR, False),
+        (doubled(j), 100, LoopKind.VECTOR, False),
+        (doubled(I), 7, LoopKind.VECTOR, True),
+        (doubled(far), 100, LoopKind.VECTOR, True),
+        (doubled(I), 100, LoopKind.SERIAL, True),
+    ):
+        text = in_loop(value, extent, kind)
+        assert ("ccg_one_f16_from_f32(" in text) == alone
+        assert ("ccg_one_f32_from_f16(" in text) == alone
+        assert ("ccg_f16_from_f32(" in text) != alone
