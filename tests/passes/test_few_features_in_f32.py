@@ -60,3 +60,20 @@ def test_others_stay(types: str, features: int, window: str) -> None:
 
 def test_memory_is_dear_without_vectors() -> None:
     assert not in_f32(convolution("f16 f16 f16"), PassContext(target=load("cortex-m4")))
+
+
+@pytest.mark.parametrize(
+    ("features", "window", "is_changed"),
+    [("1,1", "5", True), ("4,1", "2", True), ("1,1", "1", False), ("9,1", "5", False)],
+)
+def test_hardly_more_features_than_one(features: str, window: str, is_changed: bool) -> None:
+    made, read = features.split(",")
+    program = module(f"""
+      x = bf16[1,{read},99] parameter(0)  k = bf16[{made},{read},{window}] parameter(1)
+      ROOT c = bf16[1,{made},{100 - int(window)}] convolution(x, k), window={{size={window}}},
+        dim_labels=bf0_oi0->bf0""")
+    assert in_f32(program) == is_changed
+    if is_changed:
+        assert same_bits(program, few_features_in_f32(program, VECTORS))
+        built = check(program)
+        assert len(built.program.kernels) == 4  # both arrays, sums and results, each in vectors
