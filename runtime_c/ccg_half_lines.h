@@ -50,13 +50,13 @@ CCG_HALF_LINE(16, "v")
 #define CCG_OF_16(call)
 #define CCG_FIRST_OF_8 0
 #endif
-#define CCG_IN_PARTS(name, ...) \
-    CCG_OF_16(ccg_##name##_x16(__VA_ARGS__)) \
+#define CCG_IN_PARTS(name, arguments) \
+    CCG_OF_16(ccg_##name##_x16 arguments) \
     for (ptrdiff_t i = CCG_FIRST_OF_8; i <= count - 8; i += 8) { \
-        ccg_##name##_x8(__VA_ARGS__); \
+        ccg_##name##_x8 arguments; \
     } \
     for (ptrdiff_t i = count - count % 8; i <= count - 4; i += 4) { \
-        ccg_##name##_x4(__VA_ARGS__); \
+        ccg_##name##_x4 arguments; \
     }
 #elif defined(__GNUC__) && defined(__aarch64__) && !defined(CCG_PLAIN)
 typedef float ccg_f32_x4 __attribute__((vector_size(16), aligned(4), may_alias));
@@ -86,12 +86,12 @@ CCG_INLINE void ccg_round_f16_x4(float *x)
     *(ccg_f32_x4 *)x = wide;
 }
 
-#define CCG_IN_PARTS(name, ...) \
+#define CCG_IN_PARTS(name, arguments) \
     for (ptrdiff_t i = 0; i <= count - 4; i += 4) { \
-        ccg_##name##_x4(__VA_ARGS__); \
+        ccg_##name##_x4 arguments; \
     }
 #else
-#define CCG_IN_PARTS(name, ...)
+#define CCG_IN_PARTS(name, arguments)
 #define CCG_REST(count) 0
 #endif
 #if !defined(CCG_REST)
@@ -103,7 +103,7 @@ CCG_INLINE void ccg_widen_f16(float *CCG_RESTRICT y, const uint16_t *CCG_RESTRIC
     ptrdiff_t first, ptrdiff_t count, ptrdiff_t size)
 {
     x += first;
-    CCG_IN_PARTS(widen_f16, y + i, x + i)
+    CCG_IN_PARTS(widen_f16, (y + i, x + i))
     for (ptrdiff_t i = CCG_REST(count); i < count; ++i) {
         y[i] = ccg_one_f32_from_f16(x[i]);
     }
@@ -117,7 +117,7 @@ CCG_INLINE void ccg_narrow_f16(
     uint16_t *CCG_RESTRICT y, const float *CCG_RESTRICT x, ptrdiff_t first, ptrdiff_t count)
 {
     y += first;
-    CCG_IN_PARTS(narrow_f16, y + i, x + i)
+    CCG_IN_PARTS(narrow_f16, (y + i, x + i))
     for (ptrdiff_t i = CCG_REST(count); i < count; ++i) {
         y[i] = ccg_one_f16_from_f32(x[i]);
     }
@@ -126,7 +126,7 @@ CCG_INLINE void ccg_narrow_f16(
 /* Rounds x[i] to an f16, where i < count. */
 CCG_INLINE void ccg_round_f16(float *x, ptrdiff_t count)
 {
-    CCG_IN_PARTS(round_f16, x + i)
+    CCG_IN_PARTS(round_f16, (x + i))
     for (ptrdiff_t i = CCG_REST(count); i < count; ++i) {
         x[i] = ccg_one_nearest_f16(x[i]);
     }
