@@ -142,7 +142,8 @@ class StatementPrinter:
 
     def _value(self, value: Expr, may_guard: bool = False) -> str:
         text = self._reader(value, may_guard).text(value)
-        return text if self._in_vector else _HALF.sub("ccg_one_", text)
+        is_alone = "f16" in text and not self._in_vector
+        return _HALF.sub("ccg_one_", text) if is_alone else text
 
     def _reader(self, value: Expr, may_guard: bool = False) -> ExpressionPrinter:
         """What prints a value: what is read on a condition is guarded where loops around it may be

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from ccodegen.loop.ir import Alloc, Buffer, CallC, Expr, For, Let, Load, Stmt, Store, Var
 from ccodegen.loop.rebuild import Body, rebuild, statements
@@ -14,13 +15,19 @@ def stem(name: str) -> str:
     return name.rstrip("_0123456789") or name
 
 
-def renamed(body: Body, fresh: Callable[[str], str], values: Mapping[Var, Expr]) -> Body:
+def renamed(
+    body: Body,
+    fresh: Callable[[str], str],
+    values: Mapping[Var, Expr],
+    arrays: Mapping[Buffer, Buffer] = MappingProxyType({}),
+) -> Body:
     """The statements with new names for what they bind and declare.
 
-    `values`: what takes the place of variables that are free in the body. `fresh` gives names that
-    the kernel does not have yet, after a hint.
+    `values`: what takes the place of variables that are free in the body; `arrays`: of buffers.
+    `fresh` gives names that the kernel does not have yet, after a hint.
     """
-    variables, buffers = _new_names(body, fresh)
+    variables, declared = _new_names(body, fresh)
+    buffers = {**arrays, **declared}
     new = {**values, **variables}
 
     def on_expr(expr: Expr) -> Expr:

@@ -12,8 +12,7 @@ of them, which compilers do not find in a loop. The bits are the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Container, Hashable
 
 from ccodegen.loop.builder import index
 from ccodegen.loop.cost import TRANSCENDENTAL
@@ -146,7 +145,7 @@ class _Cut:
         result: list[Stmt] = [Alloc(array) for array in dict.fromkeys(shared.values())]
         for n, stage in enumerate(stages, start=1):
             turn = Var(self._fresh(stem(self._loop.var.name)))
-            body = renamed(_over(stage, shared), self._fresh, {self._loop.var: turn})
+            body = renamed(stage, self._fresh, {self._loop.var: turn}, shared)
             result.append(For(turn, extent, body, self._loop.kind))
             result += [
                 CallC("ccg_round_f16", _HEADER, (shared[line],), (count,))
@@ -181,19 +180,3 @@ class _Cut:
                     arrays[line] = free.pop() if free else line
             free += [arrays[line] for line in arrays if last[line] == n]
         return arrays
-
-
-def _over(body: Body, arrays: Mapping[Buffer, Buffer]) -> Body:
-    """The statements with these arrays in place of others."""
-
-    def on_expr(expr: Expr) -> Expr:
-        if isinstance(expr, Load) and expr.buffer in arrays:
-            return Load(arrays[expr.buffer], expr.indices)
-        return expr
-
-    def on_statement(statement: Stmt) -> Stmt:
-        if isinstance(statement, Store):
-            return replace(statement, buffer=arrays.get(statement.buffer, statement.buffer))
-        return statement
-
-    return rebuild(body, on_expr, on_statement)
