@@ -73,9 +73,8 @@ CCG_INLINE double ccg_decay_f64(double x)
     double limited = x < low ? low : x;
     double rounded = ccg_fma_f64(limited, CCG_LOG2_E_F64, CCG_ROUND_F64);
     double p = 1.0 + ccg_expm1_small_f64(ccg_exp_rest_f64(limited, rounded));
-    uint64_t raised = ccg_bits_f64(p) + ((ccg_bits_f64(rounded) + 512u) << 52);
-    raised = x < low ? 0u : raised;
-    return ccg_fma_f64(ccg_f64_bits(raised), 0x1p-512, limited - limited);
+    uint64_t power = (ccg_bits_f64(rounded) + (1023u + 512u)) << 52;
+    return p * ccg_f64_bits(x < low ? 0u : power) * 0x1p-512;
 }
 
 /* At most 2.0 ulp. */
