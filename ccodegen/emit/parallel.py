@@ -21,7 +21,7 @@ from ccodegen.emit.names import Names
 from ccodegen.emit.statement import StatementPrinter
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.used import used_variables
-from ccodegen.loop.cost import cost
+from ccodegen.loop.cost import SLOW_OPERATOR, cost
 from ccodegen.loop.independence import independent
 from ccodegen.loop.ir import Alloc, Buffer, For, If, Let, LoopKind, Space, Stmt, Var
 from ccodegen.loop.join_loops import join_loops
@@ -34,7 +34,6 @@ LOCAL_NAMES = ("threads", "context", "shared", "begin", "end", "piece", "last")
 """Names of a kernel with parts that nothing else in it may have."""
 
 _LEAST_WORK = 200_000  # operations or bytes, some 20 µs: ten times what waking a thread takes
-_SLOW_OPERATOR = 10  # operations
 _ENOUGH_TURNS = 32  # that it matters little whether a thread has one more than another
 _CHUNK = 1024  # turns of a vector loop that stay together: whole vectors, whole cache lines
 
@@ -77,7 +76,7 @@ def parallel_loops(body: Sequence[Stmt]) -> Iterator[For]:
 
 def _is_worth_it(loop: For) -> bool:
     counts = cost((loop,))
-    operations = counts.operations + _SLOW_OPERATOR * counts.transcendental
+    operations = counts.operations + SLOW_OPERATOR * counts.transcendental
     return max(operations, counts.bytes_read + counts.bytes_written) >= _LEAST_WORK
 
 

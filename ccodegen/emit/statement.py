@@ -69,7 +69,8 @@ class StatementPrinter:
         self.written = written
         self.expressions = ExpressionPrinter(self.name, headers)
         self.guarded = replace(self.expressions, guarded=True)
-        self._around: For | None = None
+        self._around: list[For] = []
+        self._read: dict[Buffer, tuple[For, ...]] = {}
         self._in_vector = False
 
     def name(self, thing: Var | Buffer) -> str:
@@ -126,16 +127,20 @@ class StatementPrinter:
         """The turns of a loop from `first` to before `end`."""
         var = self.name(loop.var)
         head = f"for (ptrdiff_t {var} = {first}; {var} < {end}; ++{var}) {{"
-        ahead = self.prefetches(loop, self._around)
-        around, self._around = self._around, loop
+        ahead = list(self.prefetches(loop))
+        is_vector = not self._around and loop.extent in _WHOLE_VECTORS
         outside, self._in_vector = self._in_vector, self._in_vector or _makes_vectors(loop)
+        self._around.append(loop)
         lines = [*ahead, *self.block(loop.body)]
-        self._around, self._in_vector = around, outside
-        is_vector = around is None and loop.extent in _WHOLE_VECTORS
+        self._around.pop()
+        self._in_vector = outside
+        if loop.kind in _VECTORS:
+            around = tuple(self._around)
+            self._read.update((x.buffer, around) for x in loads(*expressions(loop.body)))
         return [*hint(loop, is_vector), head, *indented(lines), "}"]
 
-    def prefetches(self, loop: For, around: For | None) -> Iterator[str]:
-        for found in prefetches(loop, around, self.written):
+    def prefetches(self, loop: For) -> Iterator[str]:
+        for found in prefetches(loop, self._around, self.written, self._read):
             first = self.expressions.text(found.first)
             macro = "CCG_PREFETCH_SLOWLY" if found.slowly else "CCG_PREFETCH"
             yield f"{macro}({self.address(found.buffer)}, {first}, {found.count});"
@@ -148,7 +153,7 @@ class StatementPrinter:
     def _reader(self, value: Expr, may_guard: bool = False) -> ExpressionPrinter:
         """What prints a value: what is read on a condition is guarded where loops around it may be
         vectorised, next to a loop over lanes or in a loop that is unrolled."""
-        may_guard = may_guard or (self._around is not None and is_unrolled(self._around.extent))
+        may_guard = may_guard or any(is_unrolled(loop.extent) for loop in self._around[-1:])
         return self.guarded if may_guard and _reads_if(value) else self.expressions
 
     def branch(self, branch: If) -> list[str]:

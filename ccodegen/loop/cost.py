@@ -40,6 +40,8 @@ TRANSCENDENTAL = frozenset(
 FUNCTIONS = TRANSCENDENTAL - {"sqrt", "rsqrt"}
 """Those that take longer one by one than for a vector."""
 
+SLOW_OPERATOR = 10  # operations that one of TRANSCENDENTAL takes as long as
+
 FAR = 1 << 23  # bytes of an array that caches do not keep
 CACHE_LINE = 64  # bytes
 WORD = 4  # bytes

@@ -29,6 +29,7 @@ from ccodegen.loop.pair_turns import pair_turns
 from ccodegen.loop.rebuild import expressions, used_buffers
 from ccodegen.loop.separate import separate
 from ccodegen.loop.simplify_body import simplify_body
+from ccodegen.loop.slow_loops import divide_slow_loops
 from ccodegen.loop.starts import name_starts
 from ccodegen.loop.unroll_folds import unroll_folds
 from ccodegen.loop.unroll_rows import unroll_rows
@@ -110,6 +111,8 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
     body = share_common(body, fresh)
     if not job.strict:
         body = fuse_products(body)
+    if machine.has_vectors and not machine.fetches_ahead:
+        body = divide_slow_loops(body, fresh)
     kernel = replace(kernel, body=body)
     return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
 
