@@ -24,9 +24,10 @@ _OF_ONE = frozenset(("maximum", "minimum", "and", "or"))  # of a value twice are
 
 @immutable
 class Reduction:
-    """A reduce instruction, taken apart."""
+    """A reduce instruction, taken apart. `shifts`: an extremum, see softmax_shift.py."""
 
     instruction: Instruction
+    shifts: bool = False
 
     @property
     def attributes(self) -> Reduce:
@@ -166,7 +167,7 @@ def has_any_order(reduction: Reduction) -> bool:
 
 def accumulator_count(reduction: Reduction) -> int:
     """How many it has for each lane or column."""
-    return 3 if is_extremum(reduction) else len(reduction.types)
+    return 3 if is_extremum(reduction) and not reduction.shifts else len(reduction.types)
 
 
 def _operator(reduction: Reduction) -> str:
@@ -175,7 +176,8 @@ def _operator(reduction: Reduction) -> str:
 
 def float_extremum(builder: Builder, reduction: Reduction, count: int) -> FloatExtremum:
     """So many accumulators for an extremum of floats."""
-    return FloatExtremum.of(builder, _operator(reduction), reduction.types[0], count)
+    exact, t = not reduction.shifts, reduction.types[0]
+    return FloatExtremum.of(builder, _operator(reduction), t, count, exact)
 
 
 def _accumulators(builder: Builder, reduction: Reduction, count: int) -> Lanes | FloatExtremum:

@@ -10,7 +10,8 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.lower.job import Output, Work
-from ccodegen.lower.reduction import Reduction, reduce_levels
+from ccodegen.lower.reduction import Reduction, is_extremum, reduce_levels
+from ccodegen.lower.softmax_shift import is_only_shift
 from ccodegen.ops.cost import DEAR, is_dear
 from ccodegen.ops.cost import work as work_of
 
@@ -19,7 +20,13 @@ Pass: TypeAlias = tuple[Reduction, ...]
 
 def reductions(work: Work) -> tuple[Reduction, ...]:
     """The reduces that the kernel computes, operands first."""
-    return tuple(Reduction(i) for i in work.job.fused if i.op == "reduce")
+    return tuple(_reduction(work, i) for i in work.job.fused if i.op == "reduce")
+
+
+def _reduction(work: Work, instruction: Instruction) -> Reduction:
+    reduction = Reduction(instruction)
+    shifts = is_extremum(reduction) and is_only_shift(work.job, instruction)
+    return Reduction(instruction, shifts)
 
 
 def row_outputs_fit(outputs: tuple[Output, ...], all_reductions: tuple[Reduction, ...]) -> bool:
@@ -48,7 +55,7 @@ def row_steps(
     steps: list[Instruction | Pass] = []
     for (_, is_reduce), group in groupby(ordered, lambda i: (levels[i], i.op == "reduce")):
         if is_reduce:
-            steps += passes([Reduction(i) for i in group])
+            steps += passes([_reduction(work, i) for i in group])
         else:
             steps += group
     return steps
