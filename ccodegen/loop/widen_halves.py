@@ -27,7 +27,6 @@ from ccodegen.loop.ir import (
     Load,
     LoopKind,
     Note,
-    Space,
     Stmt,
     Store,
     Var,
@@ -123,9 +122,9 @@ class _Halves:
         return found
 
     def _is_line(self, access: Load | Store) -> bool:
-        """Of an array of f16 in memory, one turn's element behind that of the turn before."""
+        """Of an array of f16, one turn's element behind that of the turn before."""
         buffer, indices = access.buffer, access.indices
-        if buffer.type is not _F16 or buffer.space is Space.LOCAL or len(indices) != 1:
+        if buffer.type is not _F16 or len(indices) != 1:
             return False
         rest = self._start(access)
         bound = {self.loop.var, *(s.var for s in self.loop.body if isinstance(s, Let))}

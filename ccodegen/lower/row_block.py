@@ -69,6 +69,13 @@ def _turns(instruction: Instruction, reduction: Reduction) -> bool:
     return from_dimension == instruction.array_shape.rank - 1
 
 
+def _is_rounded(instruction: Instruction, fused: Sequence[Instruction]) -> bool:
+    """Whether it would be rounded again for each element of a row."""
+    element_type = instruction.array_shape.element_type
+    is_narrow = element_type.is_float and element_type.bits < ElementType.F32.bits
+    return is_narrow and any(i.op == "broadcast" and instruction in i.operands for i in fused)
+
+
 class RowBlock:
     """So many rows of those of the `merged` dimensions from `start` on, at an index `before` them,
     one in each lane. A tile holds, for each element of a row, those of all lanes."""
@@ -94,7 +101,7 @@ class RowBlock:
                 self._reduce(step)
             elif step in twice:
                 self._remember(step, self._computed(step))
-            elif is_row_value(step, rows) and is_dear(step):
+            elif is_row_value(step, rows) and (is_dear(step) or _is_rounded(step, job.fused)):
                 self._keep_row_value(step)
         with self._lane_loop() as lane:
             for output in job.outputs:

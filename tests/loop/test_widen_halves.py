@@ -17,7 +17,8 @@ from ccodegen.backend.build import Build
 from ccodegen.emit import runtime
 from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.ir import Buffer, CallC, For, Let, Load, LoopKind, Space, Store, Var
-from ccodegen.loop.rebuild import statements
+from ccodegen.loop.parts import applied
+from ccodegen.loop.rebuild import expressions, statements
 from ccodegen.loop.widen_halves import widen_halves
 from ccodegen.support.element_type import ElementType
 from ccodegen.target import load
@@ -252,3 +253,22 @@ def test_only_where_there_is_the_instruction() -> None:
     for name, has in (("x86-64", True), ("arm64", True), ("cortex-m4", False)):
         built = check(text, target=load(name))
         assert ("ccg_half_lines.h" in str(built.program.kernels[0].body)) == has
+
+
+def test_lines_of_local_arrays() -> None:
+    """Of rows side by side: what a row has one of is rounded once, before its elements."""
+    text = """max { a = f16[] parameter(0)  b = f16[] parameter(1)  ROOT c = f16[] maximum(a, b) }
+    add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+    ENTRY e { x = f16[300,40] parameter(0)  least = f16[] constant(-inf)  zero = f32[] constant(0)
+      m = f16[300] reduce(x, least), dimensions={1}, to_apply=max
+      most = f16[300,40] broadcast(m), dimensions={0}  s = f16[300,40] subtract(x, most)
+      w = f16[300,40] exponential(s)  v = f32[300,40] convert(w)
+      t = f32[300] reduce(v, zero), dimensions={1}, to_apply=add  n = f16[300] convert(t)
+      total = f16[300,40] broadcast(n), dimensions={0}  ROOT y = f16[300,40] divide(w, total) }"""
+    wide = replace(TARGET, machine=replace(TARGET.machine, vector_bytes=64, vector_registers=32))
+    built = check(text, target=wide)
+    assert calls(built, "ccg_widen_f16") > 0
+    for kernel in built.program.kernels:
+        converted = [a for a in applied(*expressions(kernel.body)) if a.operator == "convert"]
+        read = [x for a in converted for x in a.arguments if isinstance(x, Load | Var)]
+        assert not any(x.type is F16 for x in read)
