@@ -60,6 +60,15 @@ CCG_INLINE float ccg_exp_limited_f32(float x, int32_t shift, int none)
     return p * ccg_f32_bits(half << 23) * ccg_f32_bits(none ? 0u : rest);
 }
 
+/* exp(x) for -87 <= x <= 88: the result is normal, and so is the power of two. */
+CCG_INLINE float ccg_exp_normal_f32(float x)
+{
+    const float rounder = ccg_rounder_f32(127);
+    float sum = ccg_fma_f32(x, CCG_LOG2_E_F32, rounder);
+    float p = ccg_exp_small_f32(ccg_exp_rest_f32(x, sum - rounder));
+    return p * ccg_f32_bits(ccg_bits_f32(sum) << 23);
+}
+
 /* exp(x)·2^shift for any x, for |shift| <= 1. */
 CCG_INLINE float ccg_exp_shifted_f32(float x, int32_t shift)
 {
@@ -321,7 +330,7 @@ CCG_INLINE float ccg_erf_f32(float x)
     q = ccg_fma_f32(q, limited, -0x1.4442acp-1f);
     q = ccg_fma_f32(q, limited, -0x1.2128bap+0f);
     q = ccg_fma_f32(q, limited, 0x1.73e882p-13f);
-    large = 1.0f - ccg_exp_limited_f32(q, 0, 0);
+    large = 1.0f - ccg_exp_normal_f32(q);
     return ccg_copysign_f32(a < 0.95f ? ccg_fma_f32(a, p, a) : large, x);
 }
 
