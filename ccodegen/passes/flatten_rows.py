@@ -15,7 +15,7 @@ from ccodegen.passes.context import PassContext
 
 _LONG = 256  # elements of a last dimension that is no shorter than accumulators want
 _LEAST = 64  # elements of a row
-_IN_MEMORY = frozenset(
+IN_MEMORY = frozenset(
     ("parameter", "constant", "convolution", "dot", "get-tuple-element", "reduce", "reshape")
 )
 
@@ -53,21 +53,27 @@ def _flattened(instruction: Instruction) -> Instruction:
     return replace(instruction, operands=(rows, initial), attributes=flat)
 
 
-def is_flat(value: Instruction, first: int) -> bool:
-    """Whether the dimensions from `first` on are as good as one, in all that the value is computed
-    of."""
+def is_flat(value: Instruction, first: int, behind: int | None = None) -> bool:
+    """Whether the dimensions from `first` on, or to before `behind`, are as good as one, in all
+    that the value is computed of; and those from `behind` on, where it is given."""
     seen: set[Instruction] = set()
     pending = [value]
     while pending:
         found = pending.pop()
-        if found in seen or found.op in _IN_MEMORY or found.array_shape.rank == 0:
+        if found in seen or found.op in IN_MEMORY or found.array_shape.rank == 0:
             continue
         seen.add(found)
         if isinstance(found.attributes, Broadcast):
-            if any(d >= first for d in found.attributes.dimensions):
+            if not _is_along(found.attributes.dimensions, first, behind):
                 return False
         elif opdef.is_elementwise(found):
             pending += found.operands
         else:
             return False
     return True
+
+
+def _is_along(dimensions: tuple[int, ...], first: int, behind: int | None) -> bool:
+    """Whether a broadcast has elements for dimensions before `first` alone, or from `behind` on."""
+    is_before = all(d < first for d in dimensions)
+    return is_before or (behind is not None and all(d >= behind for d in dimensions))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+from ccodegen.hlo import opdef
 from ccodegen.hlo.attributes import SliceDimension
-from ccodegen.hlo.ir import Instruction, Module
-from ccodegen.hlo.rewrite import rewrite_module
-from ccodegen.ops.build import derived, reshape, slice_of
+from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
+from ccodegen.ops.build import broadcast, derived, reshape, slice_of
+from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.flatten_rows import is_flat
+from ccodegen.passes.flatten_rows import IN_MEMORY, is_flat
 from ccodegen.passes.simple_reduce import neutral_start
+from ccodegen.support.graph import post_order
 
 _WIDE = 64  # elements: a few vectors
 _LEAST_ROWS = 8  # of so many elements
@@ -21,15 +25,30 @@ def widen_narrow(module: Module, context: PassContext) -> Module:
     """`reduce(%x), dimensions={0}` of an f32[6400,3]  →  of the f32[100,192] with the same elements
     in the same order, then of the f32[64,3] that comes out. So within each of several images.
 
-    Of an array in memory, or of what is computed of such, element by element. The order of sums
-    changes: not in strict mode. Not on processors without vectors.
+    Of an array in memory, or of what is computed of such, element by element; and of one row for
+    all, as `sum(exp(%x - %most))`, if nobody else reads any of it. The order of sums changes: not
+    in strict mode. Not on processors without vectors.
     """
     if context.strict or not context.has_vectors:
         return module
-    return rewrite_module(module, _widened)
+
+    def transform(computation: Computation) -> Computation:
+        users = computation.users
+
+        def is_alone(reduce: Instruction) -> bool:
+            made = {reduce, *filter(_is_mapped, _parts(reduce.operands[0]))}
+            return all(made.issuperset(users[part]) for part in made - {reduce})
+
+        def visit(old: Instruction, new: Instruction) -> Instruction:
+            return _widened(new, old.op == "reduce" and is_alone(old))
+
+        return rewrite_with_old(computation, visit)
+
+    return transform_computations(module, transform)
 
 
-def _widened(instruction: Instruction) -> Instruction:
+def _widened(instruction: Instruction, is_alone: bool) -> Instruction:
+    """`is_alone`: whether nobody else reads what is computed for it element by element."""
     attributes = instruction.attributes
     if not isinstance(attributes, Reduce) or len(instruction.operands) != 2:
         return instruction
@@ -41,12 +60,17 @@ def _widened(instruction: Instruction) -> Instruction:
     none = neutral_start(instruction)
     is_one_run = sorted(attributes.dimensions) == list(range(first, behind))
     is_narrow = 1 < width < _WIDE and rows >= together * _LEAST_ROWS
-    if none is None or not is_one_run or not is_narrow or not is_flat(value, first):
+    if none is None or not is_one_run or not is_narrow:
         return instruction
     flat = reshape(instruction, value, (*outer, rows, width))
     whole = rows - rows % together
     joined = (*outer, whole // together, together * width)
-    wide = reshape(instruction, _rows(flat, 0, whole), joined)
+    if is_flat(value, first):
+        wide = reshape(instruction, _rows(flat, 0, whole), joined)
+    elif is_alone and is_flat(value, first, behind):
+        wide = _joined(value, first, behind, whole, joined)
+    else:
+        return instruction
     sums = _reduced(instruction, attributes, wide, none)
     parts = reshape(instruction, sums, (*outer, together, width))
     total = _reduced(instruction, attributes, parts, initial)
@@ -54,6 +78,45 @@ def _widened(instruction: Instruction) -> Instruction:
         rest = _reduced(instruction, attributes, _rows(flat, whole, rows), none)
         total = derived(instruction, attributes.to_apply.root.op, total.shape, (total, rest))
     return reshape(instruction, total, instruction.array_shape.dimensions)
+
+
+def _joined(
+    value: Instruction, first: int, behind: int, rows: int, wide: tuple[int, ...]
+) -> Instruction:
+    """So many rows of what `is_flat` is true of, several side by side: its dimensions from `first`
+    to before `behind` and those from there on become the last two of `wide`."""
+    made: dict[Instruction, Instruction] = {}
+    for part in _parts(value):
+        attributes, sizes = part.attributes, part.array_shape.dimensions
+        width = math.prod(sizes[behind:])
+        if part.array_shape.rank == 0:
+            made[part] = part
+        elif _is_mapped(part):
+            shape = part.array_shape.with_dimensions(wide)
+            made[part] = replace(part, shape=shape, operands=tuple(made[o] for o in part.operands))
+        elif not isinstance(attributes, Broadcast):
+            flat = reshape(part, part, (*sizes[:first], math.prod(sizes[first:behind]), width))
+            made[part] = reshape(part, _rows(flat, 0, rows), wide)
+        elif all(d < first for d in attributes.dimensions):
+            made[part] = broadcast(part, part.operands[0], wide, attributes.dimensions)
+        else:
+            along = [d - behind for d in attributes.dimensions]
+            row = reshape(part, broadcast(part, part.operands[0], sizes[behind:], along), (width,))
+            again = broadcast(part, row, (wide[-1] // width, width), (1,))
+            line = reshape(part, again, wide[-1:])
+            made[part] = broadcast(part, line, wide, (len(wide) - 1,))
+    return made[value]
+
+
+def _parts(value: Instruction) -> tuple[Instruction, ...]:
+    """It, and what it is computed of element by element, operands first."""
+    return post_order([value], lambda i: i.operands if _is_mapped(i) else ())
+
+
+def _is_mapped(part: Instruction) -> bool:
+    """Whether it is computed element by element, of arrays of its size."""
+    is_array = part.op not in IN_MEMORY and part.array_shape.rank > 0
+    return is_array and opdef.is_elementwise(part)
 
 
 def _rows(flat: Instruction, start: int, limit: int) -> Instruction:

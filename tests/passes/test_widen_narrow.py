@@ -120,12 +120,51 @@ def test_what_is_computed_element_by_element() -> None:
     np.testing.assert_allclose(ccodegen.compile(old)(x), evaluate(old, x), rtol=1e-4)
 
 
-def test_what_is_computed_of_columns_stays() -> None:
-    old = computed(
-        "c = f32[7] parameter(1)  b = f32[2001,7] broadcast(c), dimensions={1}  "
-        "y = f32[2001,7] multiply(x, b)"
-    )
-    assert widen_narrow(old, CONTEXT) is old
+@pytest.mark.parametrize(
+    ("shape", "dimensions", "row", "along"),
+    [
+        ("2001,7", "0", "7", "1"),
+        ("64,33,7", "0,1", "7", "2"),
+        ("701,2,3", "0", "3,2", "2,1"),
+        ("701,2,3", "0", "2", "1"),
+        ("3,1024,5", "1", "5", "2"),
+        ("3,1024,5", "1", "3", "0"),
+    ],
+)
+def test_what_is_computed_of_one_row_for_all(
+    shape: str, dimensions: str, row: str, along: str
+) -> None:
+    sizes = shape.split(",")
+    result = ",".join(s for d, s in enumerate(sizes) if str(d) not in dimensions.split(","))
+    text = f"""f {{ p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }}
+        ENTRY e {{ x = f32[{shape}] parameter(0)  z = f32[] constant(1)
+          c = f32[{row}] parameter(1)  b = f32[{shape}] broadcast(c), dimensions={{{along}}}
+          k = f32[{shape}] broadcast(z), dimensions={{}}  m = f32[{shape}] multiply(x, b)
+          y = f32[{shape}] add(m, k)  t = f32[{shape}] tanh(y)
+          ROOT r = f32[{result}] reduce(t, z), dimensions={{{dimensions}}}, to_apply=f }}"""
+    old = module(text)
+    new = widen_narrow(old, CONTEXT)
+    assert new is not old
+    arguments = [given_to(p.array_shape.dimensions) for p in old.entry.parameters]
+    expected = evaluate(old, *arguments)
+    np.testing.assert_allclose(evaluate(new, *arguments), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(ccodegen.compile(old)(*arguments), expected, rtol=1e-4, atol=1e-4)
+
+
+def given_to(sizes: tuple[int, ...]) -> np.ndarray:
+    return RANDOM.standard_normal(sizes).astype(np.float32)
+
+
+@pytest.mark.parametrize("root", ["m", "b"])
+def test_what_others_read_stays(root: str) -> None:
+    """It would be computed twice; but for what lies in memory."""
+    old = module(f"""f {{ p = f32[] parameter(0)  q = f32[] parameter(1)
+          ROOT s = f32[] add(p, q) }}
+        ENTRY e {{ x = f32[2001,7] parameter(0)  c = f32[7] parameter(1)  z = f32[] constant(1)
+          b = f32[2001,7] broadcast(c), dimensions={{1}}  m = f32[2001,7] multiply(x, b)
+          r = f32[7] reduce(m, z), dimensions={{0}}, to_apply=f
+          ROOT t = tuple(r, {root}) }}""")
+    assert (widen_narrow(old, CONTEXT) is old) == (root == "m")
 
 
 @pytest.mark.parametrize("context", WITHOUT_VECTORS_OR_STRICT)
