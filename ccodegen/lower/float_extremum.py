@@ -3,10 +3,10 @@
 The operator proper takes six instructions: a comparison, and a NaN and two zeros to look for. So a
 lane has three accumulators of an instruction or two each: what is best by comparison, which passes
 over NaNs; a NaN, once there was one; and all elements' bits by `and`, or by `or` for a minimum, in
-which the sign of a zero is the one that is wanted. Where neither matters (see softmax_shift.py),
-what is best by comparison is enough. The bits are kept as floats: accumulators of
+which the sign of a zero is the one that is wanted. The bits are kept as floats: accumulators of
 integers have to be in memory for gcc 12 (see CCG_SETTLED); of what stays in registers it joins the
-lanes only where a zero is the largest.
+lanes only where a zero is the largest. Where neither matters (see softmax_shift.py), what is best
+by comparison is enough.
 """
 
 from __future__ import annotations
