@@ -85,7 +85,8 @@
 #endif
 
 /* An element that is read on a condition, for a loop over lanes: it is read only if the condition
-   holds. gcc 12 vectorises the loops around it instead, and gets the conditions of lanes wrong. */
+   holds. gcc 12 vectorises the loops around it instead, and gets the conditions of lanes wrong.
+   Also one that is not to be read together with others. */
 #define CCG_GUARDED(type, element) (*(const volatile type *)&(element))
 
 /* After a loop that adds integers to the elements of an array: they are in memory. gcc 12 keeps

@@ -152,9 +152,13 @@ class StatementPrinter:
 
     def _reader(self, value: Expr, may_guard: bool = False) -> ExpressionPrinter:
         """What prints a value: what is read on a condition is guarded where loops around it may be
-        vectorised, next to a loop over lanes or in a loop that is unrolled."""
-        may_guard = may_guard or any(is_unrolled(loop.extent) for loop in self._around[-1:])
-        return self.guarded if may_guard and _reads_if(value) else self.expressions
+        vectorised, next to a loop over lanes or in a loop that is unrolled; and what each turn
+        reads by itself."""
+        around = self._around[-1] if self._around else None
+        may_guard = may_guard or (around is not None and is_unrolled(around.extent))
+        is_single = around is not None and around.kind is LoopKind.SINGLE
+        is_guarded = is_single or (may_guard and _reads_if(value))
+        return self.guarded if is_guarded else self.expressions
 
     def branch(self, branch: If) -> list[str]:
         lines = [f"if ({self._value(branch.condition)}) {{"]

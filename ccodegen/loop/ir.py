@@ -148,6 +148,7 @@ class LoopKind(enum.Enum):
     APART = enum.auto()  # likewise, though what the turns write is at places that are data
     VECTOR = enum.auto()  # turns are independent: the C compiler may vectorise
     LANES = enum.auto()  # likewise; there are as few as a vector has lanes, yet none stands alone
+    SINGLE = enum.auto()  # turns are independent, and each reads arrays by itself
 
 
 @immutable

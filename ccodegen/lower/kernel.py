@@ -12,6 +12,7 @@ from ccodegen.loop.block_loops import block_loops
 from ccodegen.loop.cse import share_common
 from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
+from ccodegen.loop.far_lookups import read_singly
 from ccodegen.loop.far_rows import read_far_rows
 from ccodegen.loop.fixed_divisors import divide_by_reciprocals
 from ccodegen.loop.fuse_products import fuse_products
@@ -112,7 +113,7 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
     if not job.strict:
         body = fuse_products(body)
     if machine.has_vectors and not machine.fetches_ahead:
-        body = divide_slow_loops(body, fresh)
+        body = read_singly(divide_slow_loops(body, fresh), fresh)
     kernel = replace(kernel, body=body)
     return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
 

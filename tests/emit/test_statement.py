@@ -70,3 +70,11 @@ def test_a_single_f16_is_converted_by_an_instruction() -> None:
         assert ("ccg_one_f16_from_f32(" in text) == alone
         assert ("ccg_one_f32_from_f16(" in text) == alone
         assert ("ccg_f16_from_f32(" in text) != alone
+
+
+def test_turns_that_read_by_themselves_are_guarded() -> None:
+    x = Buffer("x", F16, (1000,), Space.ARGUMENT)
+    for kind in (LoopKind.SINGLE, LoopKind.VECTOR):
+        text = in_loop(Load(x, (I,)), 100, kind)
+        assert ("CCG_GUARDED(uint16_t, x[i])" in text) == (kind is LoopKind.SINGLE)
+        assert ("CCG_SIMD" in text) != (kind is LoopKind.SINGLE)
