@@ -33,7 +33,7 @@ def is_only_shift(job: Job, most: Instruction) -> bool:
     joined: list[tuple[Instruction, Instruction]] = []
     for value in shifts:
         for user in users.get(value, ()):
-            if _is_shift(user, value, most):
+            if _is_shift(user, value, most, shifts):
                 shifts += [user] if user not in shifts else []
             elif user.op == "exponential" and value.op == "subtract":
                 weights.append(user)
@@ -60,11 +60,17 @@ def _users(job: Job) -> Mapping[Instruction, Sequence[Instruction]]:
     return users
 
 
-def _is_shift(user: Instruction, value: Instruction, most: Instruction) -> bool:
-    """Whether it is a row's maximum still, that or another number, or the row less it."""
+def _is_shift(
+    user: Instruction, value: Instruction, most: Instruction, shifts: Sequence[Instruction]
+) -> bool:
+    """Whether it is a row's maximum still, or another number where that is not finite, or the row
+    less it."""
     if user.op == "subtract":
         return user.operands == (most.operands[0], value)
-    return user.op in ("is-finite", "select") or _is_row_by_row(user, most)
+    if user.op == "select":
+        is_finite, where_finite, _ = user.operands
+        return is_finite in shifts and where_finite in shifts
+    return user.op == "is-finite" or _is_row_by_row(user, most)
 
 
 def _is_row_by_row(moved: Instruction, most: Instruction) -> bool:

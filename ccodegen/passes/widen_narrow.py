@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from ccodegen.hlo import opdef
 from ccodegen.hlo.attributes import SliceDimension
@@ -16,6 +18,8 @@ from ccodegen.passes.context import PassContext
 from ccodegen.passes.flatten_rows import IN_MEMORY, is_flat
 from ccodegen.passes.simple_reduce import neutral_start
 from ccodegen.support.graph import post_order
+
+Users: TypeAlias = Mapping[Instruction, Sequence[Instruction]]
 
 _WIDE = 64  # elements: a few vectors
 _LEAST_ROWS = 8  # of so many elements
@@ -34,21 +38,13 @@ def widen_narrow(module: Module, context: PassContext) -> Module:
 
     def transform(computation: Computation) -> Computation:
         users = computation.users
-
-        def is_alone(reduce: Instruction) -> bool:
-            made = {reduce, *filter(_is_mapped, _parts(reduce.operands[0]))}
-            return all(made.issuperset(users[part]) for part in made - {reduce})
-
-        def visit(old: Instruction, new: Instruction) -> Instruction:
-            return _widened(new, old.op == "reduce" and is_alone(old))
-
-        return rewrite_with_old(computation, visit)
+        return rewrite_with_old(computation, lambda old, new: _widened(new, old, users))
 
     return transform_computations(module, transform)
 
 
-def _widened(instruction: Instruction, is_alone: bool) -> Instruction:
-    """`is_alone`: whether nobody else reads what is computed for it element by element."""
+def _widened(instruction: Instruction, old: Instruction, users: Users) -> Instruction:
+    """`old`: as it was, and as its `users` know it."""
     attributes = instruction.attributes
     if not isinstance(attributes, Reduce) or len(instruction.operands) != 2:
         return instruction
@@ -67,7 +63,7 @@ def _widened(instruction: Instruction, is_alone: bool) -> Instruction:
     joined = (*outer, whole // together, together * width)
     if is_flat(value, first):
         wide = reshape(instruction, _rows(flat, 0, whole), joined)
-    elif is_alone and is_flat(value, first, behind):
+    elif is_flat(value, first, behind) and _is_alone(old, users):
         wide = _joined(value, first, behind, whole, joined)
     else:
         return instruction
@@ -78,6 +74,12 @@ def _widened(instruction: Instruction, is_alone: bool) -> Instruction:
         rest = _reduced(instruction, attributes, _rows(flat, whole, rows), none)
         total = derived(instruction, attributes.to_apply.root.op, total.shape, (total, rest))
     return reshape(instruction, total, instruction.array_shape.dimensions)
+
+
+def _is_alone(reduce: Instruction, users: Users) -> bool:
+    """Whether nobody else reads what is computed for it element by element."""
+    made = {reduce, *filter(_is_mapped, _parts(reduce.operands[0]))}
+    return all(made.issuperset(users[part]) for part in made - {reduce})
 
 
 def _joined(

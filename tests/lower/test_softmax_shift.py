@@ -72,7 +72,11 @@ def test_shifts(rest: str, strict: bool) -> None:
         SOFTMAX.replace("broadcast(m), dimensions={0,1}", "broadcast(m), dimensions={1,0}"),
         SOFTMAX.replace("broadcast(t), dimensions={0,1}", "broadcast(t), dimensions={1,0}"),
         "ROOT y = f32[6,6] negate(m) }",
+        "is = pred[6,6] parameter(1)  none = f32[6,6] broadcast(zero), dimensions={}  "
+        "shift = f32[6,6] select(is, m, none)  "
+        + SOFTMAX.replace("broadcast(m)", "broadcast(shift)"),
     ],
 )
 def test_what_tells(rest: str) -> None:
-    assert looks_for_nans(check(HEAD + rest, rows()))
+    others = [np.ones((6, 6), bool)] if "parameter(1)" in rest else []
+    assert looks_for_nans(check(HEAD + rest, rows(), *others))
