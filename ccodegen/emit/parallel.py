@@ -21,7 +21,7 @@ from ccodegen.emit.names import Names
 from ccodegen.emit.statement import StatementPrinter
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.used import used_variables
-from ccodegen.loop.cost import SLOW_OPERATOR, cost
+from ccodegen.loop.cost import cost
 from ccodegen.loop.independence import independent
 from ccodegen.loop.ir import Alloc, Buffer, For, If, Let, LoopKind, Space, Stmt, Var
 from ccodegen.loop.join_loops import join_loops
@@ -76,8 +76,7 @@ def parallel_loops(body: Sequence[Stmt]) -> Iterator[For]:
 
 def _is_worth_it(loop: For) -> bool:
     counts = cost((loop,))
-    operations = counts.operations + SLOW_OPERATOR * counts.transcendental
-    return max(operations, counts.bytes_read + counts.bytes_written) >= _LEAST_WORK
+    return max(counts.work, counts.bytes_read + counts.bytes_written) >= _LEAST_WORK
 
 
 def _can_be_shared(loop: For) -> bool:

@@ -4,6 +4,12 @@
 
 Processors follow such a reader by themselves, but in no page that it has not entered yet; and what
 comes between the rows, or elements that straddle lines of the cache, stops them early.
+
+    for block < 64: for i < 64: y[block * 64 + i] = exp(x[block * 64 + i])   (loop/slow_loops.py)
+    →   CCG_PREFETCH_SLOWLY(x, block * 64 + 256, 64); …
+
+asks for little that is near, as its turns take long; or, where another loop has just read what this
+one reads, for what they read in the next turn of the loop around both.
 """
 
 from __future__ import annotations
@@ -43,7 +49,7 @@ def prefetches(
     loop: For,
     around: Sequence[For],
     written: Container[Buffer],
-    read: Mapping[Buffer, Sequence[For]] | None = None,
+    read: Mapping[Buffer, Sequence[For]],
 ) -> Iterator[Prefetch]:
     """For a loop around one over lanes, which reads dense arrays that no cache keeps, in order, and
     is slow or writes nothing but local variables; what the kernel has `written` itself is near.
@@ -58,7 +64,7 @@ def prefetches(
         for buffer, first in _readers(loop, lanes, written, LEAST_FAR):
             if not all(outer.var in first.terms for outer in around):
                 continue  # the same in each turn
-            ahead = _turn_of_both(first, around, (read or {}).get(buffer, ()))
+            ahead = _turn_of_both(first, around, read.get(buffer, ()))
             ahead = ahead or _DISTANCE_OF_SLOW // buffer.type.bytes
             yield Prefetch(buffer, (first + ahead).expr, first.terms[loop.var], slowly=True)
     elif all(buffer.space is Space.LOCAL for buffer in written_buffers(loop.body)):

@@ -103,11 +103,7 @@ class Computation:
     @cached_property
     def users(self) -> dict[Instruction, tuple[Instruction, ...]]:
         """The instructions that have this one as an operand, each once, in order."""
-        found: dict[Instruction, dict[Instruction, None]] = {i: {} for i in self.instructions}
-        for instruction in self.instructions:
-            for operand in instruction.operands:
-                found[operand][instruction] = None
-        return {i: tuple(users) for i, users in found.items()}
+        return users_of(self.instructions)
 
     def __repr__(self) -> str:
         return f"<computation {self.name}>"
@@ -146,6 +142,16 @@ class Module:
         from ccodegen.hlo.text import to_text
 
         return to_text(self)
+
+
+def users_of(instructions: Iterable[Instruction]) -> dict[Instruction, tuple[Instruction, ...]]:
+    """Those of them that have one of them, or one of their operands, as an operand, each once."""
+    found: dict[Instruction, dict[Instruction, None]] = {}
+    for instruction in instructions:
+        found.setdefault(instruction, {})
+        for operand in instruction.operands:
+            found.setdefault(operand, {})[instruction] = None
+    return {i: tuple(users) for i, users in found.items()}
 
 
 def post_order(roots: Iterable[Instruction]) -> tuple[Instruction, ...]:

@@ -40,14 +40,13 @@ TRANSCENDENTAL = frozenset(
 FUNCTIONS = TRANSCENDENTAL - {"sqrt", "rsqrt"}
 """Those that take longer one by one than for a vector."""
 
-SLOW_OPERATOR = 10  # operations that one of TRANSCENDENTAL takes as long as
-
 FAR = 1 << 23  # bytes of an array that caches do not keep
 CACHE_LINE = 64  # bytes
 WORD = 4  # bytes
 GATHERED = 4  # bytes of the least elements that processors gather into vectors
 
 _UNKNOWN_TURNS = 16
+_SLOW_OPERATOR = 10  # operations
 
 
 @immutable
@@ -70,6 +69,11 @@ class Cost:
     def either(self, other: Cost) -> Cost:
         """The greater of each count: of two branches only one runs."""
         return Cost(*map(max, self._counts, other._counts))
+
+    @property
+    def work(self) -> int:
+        """In operations, as many of which a transcendental one takes as long as."""
+        return self.operations + _SLOW_OPERATOR * self.transcendental
 
     @property
     def _counts(self) -> tuple[int, int, int, int]:

@@ -12,7 +12,6 @@ from ccodegen.loop.ir import (
     For,
     If,
     Let,
-    Load,
     Note,
     Space,
     Stmt,
@@ -24,8 +23,7 @@ from ccodegen.loop.rebuild import Body, expressions, statements
 
 
 def remove_dead(body: Body) -> Body:
-    """Without Lets that are not used, LOCAL buffers that are only written, stores of what lies
-    there, and what is then empty.
+    """Without Lets that are not used, LOCAL buffers that are only written, and what is then empty.
 
     Before: `let t = exp(x[i]); for j < 4 { local u; u = t }`. After: nothing.
     """
@@ -62,7 +60,6 @@ class _Alive:
                 return statement if buffer in self._loaded else None
             case Store(buffer, indices, value):
                 dead = buffer.space is Space.LOCAL and buffer not in self._loaded
-                dead = dead or value == Load(buffer, indices)
                 return None if dead else self._using(statement, *indices, value)
             case For(_, extent, body):
                 loop = replace(statement, body=self.block(body))

@@ -1,8 +1,8 @@
-"""Loops that compute much with what they read from memory go in runs, so that each can ask for what
-a later one reads (see emit/prefetch.py).
+"""Loops that compute much with what they read from memory go in blocks, so that each can ask for
+what a later one reads (see emit/prefetch.py).
 
     for i < 4096 vector: y[i] = exp(x[i])
-    →   for run < 64: for i < 64 lanes: y[run * 64 + i] = exp(x[run * 64 + i])
+    →   for block < 64: for i < 64 lanes: y[block * 64 + i] = exp(x[block * 64 + i])
 
 Processors read ahead of a loop by themselves, but not from one page into the next: there a loop
 that had been computing while they read waits as long as one that only copies.
@@ -14,8 +14,8 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 
 from ccodegen.loop.affine import affine
-from ccodegen.loop.cost import SLOW_OPERATOR, WORD, cost
-from ccodegen.loop.ir import Buffer, For, Load, LoopKind, Space, Stmt, Var
+from ccodegen.loop.cost import WORD, cost
+from ccodegen.loop.ir import Buffer, For, Load, LoopKind, Space, Stmt
 from ccodegen.loop.parts import loads
 from ccodegen.loop.rebuild import (
     Body,
@@ -23,13 +23,13 @@ from ccodegen.loop.rebuild import (
     is_straight,
     keep_expr,
     rebuild,
-    replacing,
     written_buffers,
 )
+from ccodegen.loop.turns import in_blocks
 
 LEAST_FAR = 1 << 20  # bytes of an array that a second-level cache may not keep
-_RUN = 64  # elements: four lines of a cache for each array of words
-_LEAST_RUNS = 4
+_BLOCK = 64  # elements: four lines of a cache for each array of words
+_LEAST_BLOCKS = 4
 _LEAST_OPERATIONS = 10  # for each element that is read
 
 
@@ -47,9 +47,7 @@ def is_slow(loop: For, written: Container[Buffer]) -> bool:
     readers = {load.buffer for load in far_readers(loop, written, LEAST_FAR)}
     if not readers or min(buffer.type.bytes for buffer in readers) < WORD:
         return False
-    counts = cost(loop.body)
-    operations = counts.operations + SLOW_OPERATOR * counts.transcendental
-    return operations >= _LEAST_OPERATIONS * len(readers)
+    return cost(loop.body).work >= _LEAST_OPERATIONS * len(readers)
 
 
 def far_readers(loop: For, written: Container[Buffer], least: int) -> Iterator[Load]:
@@ -62,16 +60,14 @@ def far_readers(loop: For, written: Container[Buffer], least: int) -> Iterator[L
             yield load
 
 
-def _divided(statement: Stmt, written: Container[Buffer], fresh: Callable[[str], str]) -> Stmt:
+def _divided(
+    statement: Stmt, written: Container[Buffer], fresh: Callable[[str], str]
+) -> Stmt | Body:
     if not isinstance(statement, For) or statement.kind is not LoopKind.VECTOR:
         return statement
     extent = statement.extent
-    if not isinstance(extent, int) or extent % _RUN or extent < _LEAST_RUNS * _RUN:
+    if not isinstance(extent, int) or extent % _BLOCK or extent < _LEAST_BLOCKS * _BLOCK:
         return statement
     if not is_straight(statement.body) or not is_slow(statement, written):
         return statement
-    run = Var(fresh("run"))
-    place = affine(run).scaled(_RUN) + affine(statement.var)
-    body = rebuild(statement.body, replacing({statement.var: place.expr}))
-    inner = replace(statement, extent=_RUN, body=body, kind=LoopKind.LANES)
-    return For(run, extent // _RUN, (inner,), LoopKind.PARALLEL)
+    return in_blocks(statement, _BLOCK, lambda turns: (replace(turns, kind=LoopKind.LANES),), fresh)

@@ -11,7 +11,13 @@ from ccodegen.lower.extremum import find_extremum, keep_better
 from ccodegen.lower.float_extremum import FloatExtremum
 from ccodegen.lower.job import Work
 from ccodegen.lower.kernel_builder import Values
-from ccodegen.lower.reduction import Reduction, float_extremum, is_extremum, with_initial
+from ccodegen.lower.reduction import (
+    Reduction,
+    better_of,
+    float_extremum,
+    is_extremum,
+    with_initial,
+)
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
@@ -35,7 +41,7 @@ class Accumulators(Protocol):
 
 def accumulators_of(work: Work, reduction: Reduction, width: int) -> Accumulators:
     """Accumulators for so many columns that have seen no row."""
-    if is_extremum(reduction):
+    if is_extremum(reduction) and not reduction.shifts:
         return _FloatExtrema(work, reduction, float_extremum(work.builder, reduction, width))
     name = f"{reduction.instruction.name}_acc"
     buffers = tuple(work.builder.local(t, (width,), name) for t in reduction.types)
@@ -43,6 +49,8 @@ def accumulators_of(work: Work, reduction: Reduction, width: int) -> Accumulator
     with work.builder.loop(width, "j", vector_kind(width)) as j:
         for buffer, value in zip(buffers, initial, strict=True):
             work.builder.store(buffer, (j,), value)
+    if reduction.shifts:
+        return _Shifts(work, reduction, buffers)
     exact = work.job.strict and reduction.types[0].is_float
     if len(buffers) > 1 and not exact and (operator := find_extremum(reduction)):
         return _Places(work, reduction, buffers, operator)
@@ -76,6 +84,14 @@ class _Folds:
 
     def finish(self) -> tuple[Buffer, ...]:
         return self.buffers
+
+
+@immutable
+class _Shifts(_Folds):
+    """The largest or smallest of floats, where a comparison tells it."""
+
+    def combine(self, total: Values, values: Values) -> Values:
+        return (better_of(self.work.builder, self.reduction, total[0], values[0]),)
 
 
 @immutable

@@ -5,8 +5,7 @@ lane has three accumulators of an instruction or two each: what is best by compa
 over NaNs; a NaN, once there was one; and all elements' bits by `and`, or by `or` for a minimum, in
 which the sign of a zero is the one that is wanted. The bits are kept as floats: accumulators of
 integers have to be in memory for gcc 12 (see CCG_SETTLED); of what stays in registers it joins the
-lanes only where a zero is the largest. Where neither matters (see softmax_shift.py), what is best
-by comparison is enough.
+lanes only where a zero is the largest.
 """
 
 from __future__ import annotations
@@ -30,66 +29,60 @@ def is_float_extremum(operator: str, element_type: ElementType) -> bool:
 
 @immutable
 class FloatExtremum:
-    """Accumulators for `maximum` or `minimum`; `rest`: of NaNs and of bits, where they matter."""
+    """Accumulators for `maximum` or `minimum`."""
 
     builder: Builder
     operator: str
     best: Buffer
-    rest: tuple[Buffer, Buffer] | None
+    nan: Buffer
+    bits: Buffer
 
     @classmethod
     def of(
-        cls, builder: Builder, operator: str, element_type: ElementType, count: int, exact: bool
+        cls, builder: Builder, operator: str, element_type: ElementType, count: int
     ) -> FloatExtremum:
-        """Accumulators that have seen nothing. `exact`: as to NaNs and zeros."""
+        """Accumulators that have seen nothing."""
         worst = const(element_type, neutral(operator, element_type))
         best = filled(builder, worst, count)
-        if not exact:
-            return cls(builder, operator, best, None)
         nan = filled(builder, const(element_type, 0.0), count)
         no_bits = const(_BITS[element_type], neutral(_OF_BITS[operator], _BITS[element_type]))
         bits = filled(builder, _reread(no_bits, element_type), count)
-        return cls(builder, operator, best, (nan, bits))
+        return cls(builder, operator, best, nan, bits)
 
     def take(self, lane: Expr, *values: Expr) -> None:
         """Combines a lane with values, one after the other."""
         named = [self.builder.let(value, "value") for value in values]
         best: Expr = Load(self.best, (lane,))
-        nan: Expr | None = Load(self.rest[0], (lane,)) if self.rest else None
+        nan: Expr = Load(self.nan, (lane,))
         for value in named:
             best = better_number(self.builder, self.operator, value, best)
-            if nan is not None:
-                nan = self.builder.let(nan, "nan")
-                nan = apply("select", compare("eq", value, value), nan, value)
+            nan = self.builder.let(nan, "nan")
+            nan = apply("select", compare("eq", value, value), nan, value)
         self.builder.store(self.best, (lane,), best)
-        if self.rest and nan is not None:
-            self.builder.store(self.rest[0], (lane,), nan)
-            bits: Expr = Load(self.rest[1], (lane,))
-            for value in named:
-                bits = self._with_bits(bits, value)
-            self.builder.store(self.rest[1], (lane,), bits)
+        self.builder.store(self.nan, (lane,), nan)
+        bits: Expr = Load(self.bits, (lane,))
+        for value in named:
+            bits = self._with_bits(bits, value)
+        self.builder.store(self.bits, (lane,), bits)
 
     def of_lane(self, lane: Expr) -> Expr:
-        return self._extremum(*(Load(b, (lane,)) for b in (self.best, *(self.rest or ()))))
+        here = (lane,)
+        return self._extremum(*(Load(b, here) for b in (self.best, self.nan, self.bits)))
 
     def joined(self) -> Expr:
         better = partial(better_number, self.builder, self.operator)
         best = join_lanes(self.builder, self.best, better)
-        if not self.rest:
-            return self._extremum(best)
-        nan = join_lanes(self.builder, self.rest[0], partial(apply, "add"))
-        bits = join_lanes(self.builder, self.rest[1], self._with_bits)
+        nan = join_lanes(self.builder, self.nan, partial(apply, "add"))
+        bits = join_lanes(self.builder, self.bits, self._with_bits)
         return self._extremum(best, nan, bits)
 
     def _with_bits(self, a: Expr, b: Expr) -> Expr:
         bits = _BITS[a.type]
         return _reread(apply(_OF_BITS[self.operator], _reread(a, bits), _reread(b, bits)), a.type)
 
-    def _extremum(self, best: Expr, nan: Expr | None = None, bits: Expr | None = None) -> Expr:
-        if nan is None or bits is None:
-            return best
-        best, t = self.builder.let(best, "best"), best.type
-        nan = self.builder.let(nan, "nan")
+    def _extremum(self, best: Expr, nan: Expr, bits: Expr) -> Expr:
+        t = best.type
+        best, nan = self.builder.let(best, "best"), self.builder.let(nan, "nan")
         sign = apply("and", _reread(bits, _BITS[t]), const(_BITS[t], 1 << (t.bits - 1)))
         zero = _reread(sign, t)
         number = apply("select", compare("eq", best, const(t, 0.0)), zero, best)

@@ -17,17 +17,24 @@ Combine: TypeAlias = Callable[[Expr, Expr], Expr]
 
 @immutable
 class Lanes:
-    """Accumulators of one operator."""
+    """Accumulators of one operator, or of what `combine` does in its place."""
 
     builder: Builder
-    operator: str
     buffer: Buffer
+    combine: Combine
 
     @classmethod
-    def of(cls, builder: Builder, operator: str, element_type: ElementType, count: int) -> Lanes:
+    def of(
+        cls,
+        builder: Builder,
+        operator: str,
+        element_type: ElementType,
+        count: int,
+        combine: Combine | None = None,
+    ) -> Lanes:
         """Accumulators that hold the neutral value."""
         buffer = filled(builder, const(element_type, neutral(operator, element_type)), count)
-        return cls(builder, operator, buffer)
+        return cls(builder, buffer, combine or partial(apply, operator))
 
     def take(self, lane: Expr, *values: Expr) -> None:
         """Combines a lane with values, one after the other."""
@@ -35,14 +42,14 @@ class Lanes:
         for value in values:
             if value.type is ElementType.PRED:  # else it is read on a condition
                 value = self.builder.let(value, "value")
-            total = apply(self.operator, total, value)
+            total = self.combine(total, value)
         self.builder.store(self.buffer, (lane,), total)
 
     def of_lane(self, lane: Expr) -> Expr:
         return Load(self.buffer, (lane,))
 
     def joined(self) -> Expr:
-        return join_lanes(self.builder, self.buffer, partial(apply, self.operator))
+        return join_lanes(self.builder, self.buffer, self.combine)
 
 
 def filled(builder: Builder, value: Expr, count: int) -> Buffer:

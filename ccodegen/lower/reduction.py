@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.builder import Builder, apply, compare, const, index
 from ccodegen.loop.ir import Expr, Index, LoopKind
 from ccodegen.loop.neutral import neutral
 from ccodegen.lower.elements import Elements, call
-from ccodegen.lower.float_extremum import FloatExtremum, is_float_extremum
+from ccodegen.lower.float_extremum import FloatExtremum, better_number, is_float_extremum
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.lower.lanes import Lanes
 from ccodegen.ops.attributes_of import attributes_of
@@ -24,7 +25,8 @@ _OF_ONE = frozenset(("maximum", "minimum", "and", "or"))  # of a value twice are
 
 @immutable
 class Reduction:
-    """A reduce instruction, taken apart. `shifts`: an extremum, see softmax_shift.py."""
+    """A reduce instruction, taken apart. `shifts`: an extremum of floats of which neither NaNs nor
+    signs of zeros matter, see softmax_shift.py."""
 
     instruction: Instruction
     shifts: bool = False
@@ -176,14 +178,19 @@ def _operator(reduction: Reduction) -> str:
 
 def float_extremum(builder: Builder, reduction: Reduction, count: int) -> FloatExtremum:
     """So many accumulators for an extremum of floats."""
-    exact, t = not reduction.shifts, reduction.types[0]
-    return FloatExtremum.of(builder, _operator(reduction), t, count, exact)
+    return FloatExtremum.of(builder, _operator(reduction), reduction.types[0], count)
 
 
 def _accumulators(builder: Builder, reduction: Reduction, count: int) -> Lanes | FloatExtremum:
-    if is_extremum(reduction):
+    if is_extremum(reduction) and not reduction.shifts:
         return float_extremum(builder, reduction, count)
-    return Lanes.of(builder, _operator(reduction), reduction.types[0], count)
+    combine = partial(better_of, builder, reduction) if reduction.shifts else None
+    return Lanes.of(builder, _operator(reduction), reduction.types[0], count, combine)
+
+
+def better_of(builder: Builder, reduction: Reduction, a: Expr, b: Expr) -> Expr:
+    """One of two elements, by comparison alone."""
+    return better_number(builder, _operator(reduction), b, a)
 
 
 def with_initial(elements: Elements, reduction: Reduction, value: Expr) -> Expr:

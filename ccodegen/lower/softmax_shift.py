@@ -8,9 +8,9 @@ made of it; nor which zero it is, as exp(0) and exp(-0) are the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ccodegen.hlo.ir import Instruction
+from ccodegen.hlo.ir import Instruction, users_of
 from ccodegen.lower.job import Job
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import operator_name
@@ -28,36 +28,28 @@ def is_only_shift(job: Job, most: Instruction) -> bool:
     rows, and what is joined with those sums: weights by any of the four operations, else only by
     addition with the sums' logarithm, which is no zero where there are two zeros to choose from.
     """
-    users = _users(job)
+    users = users_of(job.fused)
     shifts, weights = [most], list[Instruction]()
     joined: list[tuple[Instruction, Instruction]] = []
     for value in shifts:
-        for user in users.get(value, ()):
+        for user in users[value]:
             if _is_shift(user, value, most, shifts):
                 shifts += [user] if user not in shifts else []
             elif user.op == "exponential" and value.op == "subtract":
                 weights.append(user)
             else:
                 joined.append((value, user))
-    sums = {user for weight in weights for user in users.get(weight, ()) if _is_sum(user, most)}
+    sums = {user for weight in weights for user in users[weight] if _is_sum(user, most)}
     outputs = {o.instruction for o in job.outputs}
     if not sums or not outputs.isdisjoint([*shifts, *weights]):
         return False
-    of_weights = [(w, user) for w in weights for user in users.get(w, ()) if user not in sums]
+    of_weights = [(w, user) for w in weights for user in users[w] if user not in sums]
     return all(
         user.op in _JOINS and _sum_beside(value, user, most) in sums for value, user in of_weights
     ) and all(
         user.op in _SHIFTS and _sum_beside(value, user, most, "log") in sums
         for value, user in joined
     )
-
-
-def _users(job: Job) -> Mapping[Instruction, Sequence[Instruction]]:
-    users: dict[Instruction, list[Instruction]] = {}
-    for instruction in job.fused:
-        for operand in dict.fromkeys(instruction.operands):
-            users.setdefault(operand, []).append(instruction)
-    return users
 
 
 def _is_shift(

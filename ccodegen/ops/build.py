@@ -96,6 +96,12 @@ def broadcast(
     return derived(origin, "broadcast", shape, (operand,), Broadcast(tuple(dimensions)))
 
 
+def repeated(row: Instruction, count: int) -> Instruction:
+    """An array of one dimension, so many times one after the other."""
+    (size,) = row.array_shape.dimensions
+    return reshape(row, broadcast(row, row, (count, size), (1,)), (count * size,))
+
+
 def slice_of(
     origin: Instruction, operand: Instruction, slices: Sequence[SliceDimension]
 ) -> Instruction:

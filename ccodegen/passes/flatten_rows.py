@@ -12,10 +12,11 @@ from ccodegen.ops.build import is_static, reshape
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
+from ccodegen.support.graph import post_order
 
 _LONG = 256  # elements of a last dimension that is no shorter than accumulators want
 _LEAST = 64  # elements of a row
-IN_MEMORY = frozenset(
+_IN_MEMORY = frozenset(
     ("parameter", "constant", "convolution", "dot", "get-tuple-element", "reduce", "reshape")
 )
 
@@ -56,24 +57,26 @@ def _flattened(instruction: Instruction) -> Instruction:
 def is_flat(value: Instruction, first: int, behind: int | None = None) -> bool:
     """Whether the dimensions from `first` on, or to before `behind`, are as good as one, in all
     that the value is computed of; and those from `behind` on, where it is given."""
-    seen: set[Instruction] = set()
-    pending = [value]
-    while pending:
-        found = pending.pop()
-        if found in seen or found.op in IN_MEMORY or found.array_shape.rank == 0:
-            continue
-        seen.add(found)
-        if isinstance(found.attributes, Broadcast):
-            if not _is_along(found.attributes.dimensions, first, behind):
-                return False
-        elif opdef.is_elementwise(found):
-            pending += found.operands
-        else:
-            return False
-    return True
+    return all(_is_flat(part, first, behind) for part in mapped_parts(value))
 
 
-def _is_along(dimensions: tuple[int, ...], first: int, behind: int | None) -> bool:
-    """Whether a broadcast has elements for dimensions before `first` alone, or from `behind` on."""
+def mapped_parts(value: Instruction) -> tuple[Instruction, ...]:
+    """It, and what it is computed of element by element, operands first."""
+    return post_order([value], lambda i: i.operands if is_mapped(i) else ())
+
+
+def is_mapped(part: Instruction) -> bool:
+    """Whether it is computed element by element, of arrays of its size."""
+    is_array = part.op not in _IN_MEMORY and part.array_shape.rank > 0
+    return is_array and opdef.is_elementwise(part)
+
+
+def _is_flat(part: Instruction, first: int, behind: int | None) -> bool:
+    """Likewise, but for what it is computed of."""
+    if part.op in _IN_MEMORY or part.array_shape.rank == 0 or is_mapped(part):
+        return True
+    if not isinstance(part.attributes, Broadcast):
+        return False
+    dimensions = part.attributes.dimensions
     is_before = all(d < first for d in dimensions)
     return is_before or (behind is not None and all(d >= behind for d in dimensions))

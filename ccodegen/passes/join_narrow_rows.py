@@ -13,7 +13,7 @@ from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_computation, rewrite_module
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.loop.cost import WORD
-from ccodegen.ops.build import broadcast, constant, is_static, reshape
+from ccodegen.ops.build import constant, is_static, repeated, reshape
 from ccodegen.ops.control import Fusion
 from ccodegen.ops.cost import function_size
 from ccodegen.ops.creation import Constant
@@ -115,7 +115,7 @@ def _resized(value: Instruction, sizes: tuple[int, ...]) -> Instruction:
     count = sizes[0] // shape.size
     if isinstance(value.attributes, Constant):
         return constant(value, np.tile(value.attributes.literal.array, count))
-    return reshape(value, broadcast(value, value, (count, shape.size), (1,)), sizes)
+    return repeated(value, count)
 
 
 def _wider(value: Instruction, sizes: dict[tuple[int, ...], tuple[int, ...]]) -> Instruction:

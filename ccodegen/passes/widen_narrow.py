@@ -7,17 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ccodegen.hlo import opdef
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
-from ccodegen.ops.build import broadcast, derived, reshape, slice_of
+from ccodegen.ops.build import broadcast, derived, repeated, reshape, slice_of
 from ccodegen.ops.movement import Broadcast
 from ccodegen.ops.reduce import Reduce
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.flatten_rows import IN_MEMORY, is_flat
+from ccodegen.passes.flatten_rows import is_flat, is_mapped, mapped_parts
 from ccodegen.passes.simple_reduce import neutral_start
-from ccodegen.support.graph import post_order
 
 Users: TypeAlias = Mapping[Instruction, Sequence[Instruction]]
 
@@ -78,7 +76,7 @@ def _widened(instruction: Instruction, old: Instruction, users: Users) -> Instru
 
 def _is_alone(reduce: Instruction, users: Users) -> bool:
     """Whether nobody else reads what is computed for it element by element."""
-    made = {reduce, *filter(_is_mapped, _parts(reduce.operands[0]))}
+    made = {reduce, *filter(is_mapped, mapped_parts(reduce.operands[0]))}
     return all(made.issuperset(users[part]) for part in made - {reduce})
 
 
@@ -88,12 +86,12 @@ def _joined(
     """So many rows of what `is_flat` is true of, several side by side: its dimensions from `first`
     to before `behind` and those from there on become the last two of `wide`."""
     made: dict[Instruction, Instruction] = {}
-    for part in _parts(value):
+    for part in mapped_parts(value):
         attributes, sizes = part.attributes, part.array_shape.dimensions
         width = math.prod(sizes[behind:])
         if part.array_shape.rank == 0:
             made[part] = part
-        elif _is_mapped(part):
+        elif is_mapped(part):
             shape = part.array_shape.with_dimensions(wide)
             made[part] = replace(part, shape=shape, operands=tuple(made[o] for o in part.operands))
         elif not isinstance(attributes, Broadcast):
@@ -104,21 +102,9 @@ def _joined(
         else:
             along = [d - behind for d in attributes.dimensions]
             row = reshape(part, broadcast(part, part.operands[0], sizes[behind:], along), (width,))
-            again = broadcast(part, row, (wide[-1] // width, width), (1,))
-            line = reshape(part, again, wide[-1:])
+            line = repeated(row, wide[-1] // width)
             made[part] = broadcast(part, line, wide, (len(wide) - 1,))
     return made[value]
-
-
-def _parts(value: Instruction) -> tuple[Instruction, ...]:
-    """It, and what it is computed of element by element, operands first."""
-    return post_order([value], lambda i: i.operands if _is_mapped(i) else ())
-
-
-def _is_mapped(part: Instruction) -> bool:
-    """Whether it is computed element by element, of arrays of its size."""
-    is_array = part.op not in IN_MEMORY and part.array_shape.rank > 0
-    return is_array and opdef.is_elementwise(part)
 
 
 def _rows(flat: Instruction, start: int, limit: int) -> Instruction:

@@ -34,7 +34,7 @@ def reader(buffer: Buffer, step: int = 64, keeper: Buffer | None = None) -> For:
 
 
 def test_what_is_read_some_pages_ahead() -> None:
-    (found,) = prefetches(reader(FAR), (), ())
+    (found,) = prefetches(reader(FAR), (), (), {})
     assert found.buffer is FAR
     assert affine(found.first) == Affine({Var("r"): 64}, 3 + 4096)
     assert found.count == 64
@@ -51,7 +51,7 @@ def test_who_compares_what_it_reads_asks_slowly() -> None:
         builder.store(best, (lane,), kept)
     (loop,) = builder.statements
     assert isinstance(loop, For)
-    (found,) = prefetches(loop, (), ())
+    (found,) = prefetches(loop, (), (), {})
     assert found.slowly
 
 
@@ -66,7 +66,7 @@ def test_who_compares_what_it_reads_asks_slowly() -> None:
     ],
 )
 def test_what_asks_for_nothing(loop: For) -> None:
-    assert not list(prefetches(loop, (), (WRITTEN,)))
+    assert not list(prefetches(loop, (), (WRITTEN,), {}))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_rows_of_which_a_part_is_read_are_gone_ahead_whole(row: int, ahead: int)
     assert isinstance(around, For)
     (loop,) = around.body
     assert isinstance(loop, For)
-    (found,) = prefetches(loop, (around,), ())
+    (found,) = prefetches(loop, (around,), (), {})
     assert affine(found.first) == Affine({around.var: row, loop.var: 64}, 3 + ahead)
 
 
@@ -117,7 +117,7 @@ def test_slow_loops_ask_for_what_is_near_or_for_the_next_row(is_read_before: boo
 def test_what_is_the_same_in_each_turn_is_not_asked_for() -> None:
     _, loop = slow_rows()
     repeated = For(Var("again"), 100, (loop,))
-    assert not list(prefetches(loop, (repeated,), (WRITTEN,)))
+    assert not list(prefetches(loop, (repeated,), (WRITTEN,), {}))
 
 
 def test_rows_from_memory() -> None:
