@@ -6,7 +6,9 @@ import math
 
 from ccodegen.loop.affine import Affine
 from ccodegen.loop.ir import INDEX, Apply, Const, Expr, Var
+from ccodegen.loop.parts import parts
 from ccodegen.loop.ranges import Interval, KnownRanges, Ranges, interval
+from ccodegen.loop.rebuild import Body, expressions
 from ccodegen.support.element_type import ElementType
 
 PRED = ElementType.PRED
@@ -21,6 +23,11 @@ NEGATED = {
     "compare-eq": "compare-ne",
     "compare-ne": "compare-eq",
 }
+
+
+def has_conditions(body: Body) -> bool:
+    """Whether anything is read, named or computed that is a condition."""
+    return any(part.type is PRED for expr in expressions(body) for part in parts(expr))
 
 
 def compare(operator: str, a: Affine, b: Affine, ranges: Ranges) -> Expr:

@@ -62,6 +62,8 @@ class _Lane:
     def do(self, statement: Stmt) -> None:
         self.read.update(expr for expr in computed(statement) if isinstance(expr, Load))
         written = written_buffers((statement,))
+        if not written:
+            return
         moved = [e for e in self.read if any(i.buffer in written for i in loads(*e.indices))]
         self.read.difference_update(moved)
 

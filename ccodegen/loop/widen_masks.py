@@ -88,6 +88,8 @@ def _behind_masks(
     loop: For, masks: Sequence[tuple[For, Load]], fresh: Callable[[str], str]
 ) -> Body:
     """The loop behind what reads these masks into words, each for that loop or one in it."""
+    if not masks:
+        return (loop,)
     before: list[Stmt] = []
     words: dict[Expr, Expr] = {}
     for row, load in masks:
@@ -114,8 +116,9 @@ def _row_masks(rows: For, vector_bytes: int) -> list[tuple[For, Load]]:
 def _own_masks(row: For, vector_bytes: int) -> list[tuple[For, Load]]:
     """What a short row reads of masks that no other row has, if it calls functions, which take
     longer in short vectors than the masks to read."""
-    calls = any(a.operator in FUNCTIONS for a in applied(*expressions(row.body)))
-    if not calls or not _is_short(row, vector_bytes // 2):
+    if not _is_short(row, vector_bytes // 2):
+        return []
+    if not any(a.operator in FUNCTIONS for a in applied(*expressions(row.body))):
         return []
     return [(row, load) for load in _masks(row.body) if {row.var} < set(variables(load))]
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.block_loops import block_loops
+from ccodegen.loop.conditions import has_conditions
 from ccodegen.loop.cse import share_common
 from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
@@ -99,8 +100,9 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
         body = widen_row_masks(body, fresh, machine.vector_bytes)
         body = widen_narrow_stores(body, fresh, machine.vector_bytes)
         body = overlap_tails(body, fresh, machine.vector_bytes)
-        body = name_conditions(mask_choices(body), fresh)
-        body = name_arms(body, fresh, machine.masked_bytes)
+        if has_conditions(body):
+            body = name_conditions(mask_choices(body), fresh)
+            body = name_arms(body, fresh, machine.masked_bytes)
         body = pair_turns(body, fresh)
     if machine.fetches_ahead:
         body = read_far_rows(body, fresh)
