@@ -119,12 +119,17 @@ CCG_INLINE float ccg_f32_from_bf16(uint16_t half)
     return ccg_f32_bits((uint32_t)half << 16);
 }
 
-CCG_INLINE uint16_t ccg_bf16_from_f32(float x)
+/* The first 16 bits are the nearest bf16. */
+CCG_INLINE uint32_t ccg_bits_to_bf16(float x)
 {
     uint32_t bits = ccg_bits_f32(x);
-    uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    uint32_t nan = (bits >> 16) | 0x40u;
-    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+    uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+    return x != x ? bits | 0x00400000u : rounded;
+}
+
+CCG_INLINE uint16_t ccg_bf16_from_f32(float x)
+{
+    return (uint16_t)(ccg_bits_to_bf16(x) >> 16);
 }
 
 /* Of an x that is a bf16. */
@@ -136,10 +141,7 @@ CCG_INLINE uint16_t ccg_bf16_from_exact_f32(float x)
 /* The nearest bf16, as ccg_f32_from_bf16(ccg_bf16_from_f32(x)). */
 CCG_INLINE float ccg_nearest_bf16(float x)
 {
-    uint32_t bits = ccg_bits_f32(x);
-    uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
-    uint32_t nearest = (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x00400000u : rounded;
-    return ccg_f32_bits(nearest & 0xffff0000u);
+    return ccg_f32_bits(ccg_bits_to_bf16(x) & 0xffff0000u);
 }
 
 /* Rounded to odd: toward zero, and the last bit set if anything was lost. What is rounded to

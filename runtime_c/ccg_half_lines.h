@@ -26,13 +26,13 @@
         const ccg_f32_x##lanes wide = *(const ccg_f32_x##lanes *)x; \
         __asm__("vcvtps2ph $0, %1, %0" : "=m"(*(ccg_f16_x##lanes *)y) : kind(wide)); \
     } \
-    CCG_INLINE void ccg_round_f16_x##lanes(float *x) \
+    CCG_INLINE void ccg_round_f16_x##lanes(float *y, const float *x) \
     { \
         ccg_f32_x##lanes wide = *(const ccg_f32_x##lanes *)x; \
         ccg_bits_x##lanes half; \
         __asm__("vcvtps2ph $0, %1, %0" : "=" kind(half) : kind(wide)); \
         __asm__("vcvtph2ps %1, %0" : "=" kind(wide) : kind(half)); \
-        *(ccg_f32_x##lanes *)x = wide; \
+        *(ccg_f32_x##lanes *)y = wide; \
     }
 typedef uint16_t ccg_bits_x4 __attribute__((vector_size(16)));
 typedef uint16_t ccg_bits_x8 __attribute__((vector_size(16)));
@@ -77,13 +77,13 @@ CCG_INLINE void ccg_narrow_f16_x4(uint16_t *CCG_RESTRICT y, const float *CCG_RES
     *(ccg_bits_x4 *)y = half;
 }
 
-CCG_INLINE void ccg_round_f16_x4(float *x)
+CCG_INLINE void ccg_round_f16_x4(float *y, const float *x)
 {
     ccg_f32_x4 wide = *(const ccg_f32_x4 *)x;
     ccg_bits_x4 half;
     __asm__("fcvtn %0.4h, %1.4s" : "=w"(half) : "w"(wide));
     __asm__("fcvtl %0.4s, %1.4h" : "=w"(wide) : "w"(half));
-    *(ccg_f32_x4 *)x = wide;
+    *(ccg_f32_x4 *)y = wide;
 }
 
 #define CCG_IN_PARTS(name, arguments) \
@@ -126,9 +126,20 @@ CCG_INLINE void ccg_narrow_f16(
 /* Rounds x[i] to an f16, where i < count. */
 CCG_INLINE void ccg_round_f16(float *x, ptrdiff_t count)
 {
-    CCG_IN_PARTS(round_f16, (x + i))
+    CCG_IN_PARTS(round_f16, (x + i, x + i))
     for (ptrdiff_t i = CCG_REST(count); i < count; ++i) {
         x[i] = ccg_one_nearest_f16(x[i]);
+    }
+}
+
+/* y[i] = x[first + i], rounded to an f16, where i < count */
+CCG_INLINE void ccg_rounded_f16(
+    float *CCG_RESTRICT y, const float *CCG_RESTRICT x, ptrdiff_t first, ptrdiff_t count)
+{
+    x += first;
+    CCG_IN_PARTS(round_f16, (y + i, x + i))
+    for (ptrdiff_t i = CCG_REST(count); i < count; ++i) {
+        y[i] = ccg_one_nearest_f16(x[i]);
     }
 }
 

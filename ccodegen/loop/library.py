@@ -27,6 +27,7 @@ _ROWS = pattern(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
 _WINDOW = pattern(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
 _HALVES = pattern(r"ccg_(?:widen|narrow)_f16")
 _ROUND = pattern(r"ccg_round_f16")
+_ROUNDED = pattern(r"ccg_rounded_f16")
 _NOTE = pattern(r"ccg_least_bf16|ccg_excess_\w+")
 _MATRIX_DEPTH = 32  # elements of bf16 in a row of a matrix register
 _PART = 16  # bytes of lanes that are added up last
@@ -161,6 +162,8 @@ def blocks_used(call: CallC) -> dict[Buffer, Block]:
         return _halves_used(call)
     if _ROUND.fullmatch(function):
         return _round_used(call)
+    if _ROUNDED.fullmatch(function):
+        return _rounded_used(call)
     if match := _MATRIX.fullmatch(function):
         return _matrix_used(call, int(match[1]), int(match[2]))
     if match := _APART.fullmatch(function):
@@ -279,8 +282,24 @@ def _round() -> Effect:
     return effect
 
 
+def _rounded() -> Effect:
+    """The first elements of an array of f32 are those of another one from a place on, rounded."""
+
+    def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
+        first, count = map(int, scalars)
+        to, of = (a.reshape(-1) for a in arrays)
+        to[:count] = of[first : first + count].astype(np.float16)
+
+    return effect
+
+
 def _round_used(call: CallC) -> dict[Buffer, Block]:
     return {call.buffers[0]: (Const(INDEX, 0), ((call.scalars[0], 1),))}
+
+
+def _rounded_used(call: CallC) -> dict[Buffer, Block]:
+    (to, of), (first, count) = call.buffers, call.scalars
+    return {to: (Const(INDEX, 0), ((count, 1),)), of: (first, ((count, 1),))}
 
 
 def _halves_used(call: CallC) -> dict[Buffer, Block]:
@@ -327,9 +346,9 @@ def _window(places: int, lanes: int, taps: int, stride: int) -> Effect:
         total = np.zeros((places, lanes), sums.dtype)
         starts = np.arange(places)[:, None] * stride * step + np.arange(lanes)
         for r, k in np.ndindex(rows, taps):
-            left = lhs[offset + r * row_step + k * step + starts]
+            left = lhs[offset + r * row_step + k * step + starts].astype(total.dtype)
             weight = rhs_offset + (r * taps + k) * rhs_step
-            total += left * rhs[weight : weight + lanes]
+            total += left * rhs[weight : weight + lanes].astype(total.dtype)
         sums[:] = total.reshape(-1)
 
     return effect
@@ -343,5 +362,6 @@ _EFFECTS: dict[re.Pattern[str], Callable[..., Effect]] = {
     _WINDOW: _window,
     _HALVES: _halves,
     _ROUND: _round,
+    _ROUNDED: _rounded,
     _NOTE: _note,
 }

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Hashable
 
+from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import index
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed, key
@@ -32,7 +33,7 @@ from ccodegen.loop.ir import (
 )
 from ccodegen.loop.name_halves import narrow_half, takes_numbers, unrounded_half, wide_half
 from ccodegen.loop.operators import rounds
-from ccodegen.loop.parts import applied, loads, same, variables
+from ccodegen.loop.parts import applied, loads, parts, same, variables
 from ccodegen.loop.rebuild import Body, expressions, is_straight, rebuild, used_buffers
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.support.element_type import ElementType
@@ -76,7 +77,9 @@ class _Cut:
     """The statements of one turn, with lines for what is rounded.
 
     A line belongs to a stage: that after the last of the lines that it is computed of. `lines`:
-    what is computed for each. `kept`: names of which the value has a line too.
+    what is computed for each. `kept`: names of which the value has a line too. What is rounded as
+    it lies in an array, a run of it, is not computed before: gcc copies it by halves of a vector,
+    and each load of a whole one waits for both stores.
     """
 
     def __init__(
@@ -89,6 +92,8 @@ class _Cut:
         self._known: dict[Hashable, Buffer] = {}
         self.lines: dict[Buffer, Expr] = {}
         self._body = tuple(map(self._statement, loop.body))
+        runs = {line: self._run(value) for line, value in self.lines.items()}
+        self._runs = {line: run for line, run in runs.items() if run}
 
     def _statement(self, statement: Stmt) -> Stmt:
         (cut,) = rebuild((statement,), self._with_lines)
@@ -146,22 +151,44 @@ class _Cut:
         for n, stage in enumerate(stages, start=1):
             turn = Var(self._fresh(stem(self._loop.var.name)))
             body = renamed(stage, self._fresh, {self._loop.var: turn}, shared)
-            result.append(For(turn, extent, body, self._loop.kind))
-            result += [
-                CallC("ccg_round_f16", _HEADER, (shared[line],), (count,))
-                for line, value in self.lines.items()
-                if self._stages[line] == n and value.type is _F16
-            ]
+            if body:
+                result.append(For(turn, extent, body, self._loop.kind))
+            for line in self._lines_of(n):
+                if line in self._runs:
+                    run, first = self._runs[line]
+                    rounded = CallC("ccg_rounded_f16", _HEADER, (shared[line], run), (first, count))
+                    result.append(rounded)
+                elif self.lines[line].type is _F16:
+                    result.append(CallC("ccg_round_f16", _HEADER, (shared[line],), (count,)))
         return tuple(result)
+
+    def _lines_of(self, number: int) -> list[Buffer]:
+        return [line for line in self.lines if self._stages[line] == number]
+
+    def _run(self, value: Expr) -> tuple[Buffer, Expr] | None:
+        """The array of which a rounded value is the next element in each turn, and its first."""
+        match value:
+            case Apply("convert", (Load(run, (place,)),), half) if half is _F16 and (
+                run.type is _F32 and run not in self.lines
+            ):
+                first = affine(place) + affine(self._loop.var).scaled(-1)
+                named = (s.var for s in self._loop.body if isinstance(s, Let))
+                if {self._loop.var, *named}.isdisjoint(found := parts(*first.terms)) and not any(
+                    isinstance(part, Load) for part in found
+                ):
+                    return run, first.expr
+        return None
 
     def _stage_of(self, number: int) -> Body:
         """The statements that compute its lines, and what they name; the last one stores."""
         here: list[Stmt] = []
-        for line, value in self.lines.items():
-            if self._stages[line] == number:
+        lines = self._lines_of(number)
+        for line in lines:
+            value = self.lines[line]
+            if line not in self._runs:
                 wide = unrounded_half(value) if value.type is _F16 else value
                 here.append(Store(line, (self._loop.var,), wide))
-        here = here or [s for s in self._body if not isinstance(s, Let)]
+        here = here if lines else [s for s in self._body if not isinstance(s, Let)]
         used = set(variables(*expressions(tuple(here))))
         for statement in reversed(self._body):
             if isinstance(statement, Let) and statement.var in used:

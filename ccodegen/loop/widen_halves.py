@@ -59,6 +59,7 @@ from ccodegen.support.immutable import immutable
 _F16, _F32 = ElementType.F16, ElementType.F32
 _BLOCK = 256  # elements: 1 KB of f32 for each array
 _LEAST = 8
+_UNROLLED = 16  # turns
 _MOST_ELEMENTS = 4096  # of all arrays: half of the nearest cache
 _MOST_ARRAYS = 64
 _HEADER = "ccg_half_lines.h"
@@ -146,6 +147,12 @@ class _Halves:
         blocks = -(-turns // min(_BLOCK, _MOST_ELEMENTS // max(1, arrays)))
         return -(-turns // (blocks * self.lanes)) * self.lanes
 
+    @property
+    def _kind(self) -> LoopKind:
+        """Of loops over local arrays. Short ones are to stay rolled: gcc would unroll them before
+        it looks for vectors, and then take apart those that instructions of ours have left."""
+        return LoopKind.LANES if self._size <= _UNROLLED else self.loop.kind
+
     def widened(self) -> Body:
         size, extent = self._size, self.loop.extent
         block, place = Var(self.fresh("block")), Var(self.fresh(stem(self.loop.var.name)))
@@ -170,7 +177,7 @@ class _Halves:
             *named,
             *map(Alloc, own.values()),
             *map(call, self._read),
-            *round_lines(For(place, turns, inner, self.loop.kind), size, self.fresh),
+            *round_lines(For(place, turns, inner, self._kind), size, self.fresh),
             *map(call, self._written),
         )
         blocks = -(-extent // size) if isinstance(extent, int) else 1

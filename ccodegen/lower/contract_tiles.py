@@ -24,7 +24,7 @@ from ccodegen.lower.contract_notes import Notes
 from ccodegen.lower.contract_panels import Group, Pack, Packer, Panel, Panels
 from ccodegen.lower.product import Product
 from ccodegen.ops.index import plus, times
-from ccodegen.ops.register_tile import RegisterTile, evenly
+from ccodegen.ops.register_tile import RegisterTile, evenly, has_noted_panels
 
 _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
@@ -103,6 +103,7 @@ class _Tiles:
         """The nest of one batch."""
         packer, rows, columns = self._packer, self._rows, self._columns
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
+        self._notes.noted = right is not None and has_noted_panels(self._product.hero)
         if left and self._is_far_and_used_often(left(_ZERO)):
             left = None
         if left is None and self._packs_left_at_a_time:

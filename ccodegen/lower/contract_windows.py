@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 
 from ccodegen.loop.builder import index
-from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
+from ccodegen.loop.ir import Apply, Buffer, CallC, Expr, Index, Load, LoopKind
+from ccodegen.loop.spelling import HALVES
 from ccodegen.lower.chunks import remaining
 from ccodegen.lower.contract_panels import ending_inside
 from ccodegen.lower.product import Product
@@ -39,9 +40,10 @@ _NO_AXIS = _Axis(1, 0, 0)
 @immutable
 class WindowTile:
     """`places` of `lanes` sums each, under `rows` of a window of `taps`, which moves by `stride`
-    taps from place to place. Steps: from row to row and from tap to tap in the left operand, from
-    tap to tap in the right one, whose rows follow each other."""
+    taps from place to place. `kind`: the type of both operands. Steps: from row to row and from tap
+    to tap in the left one, from tap to tap in the right one, whose rows follow each other."""
 
+    kind: ElementType
     places: int
     lanes: int
     taps: int
@@ -51,9 +53,10 @@ class WindowTile:
     lhs_step: int
     rhs_step: int
 
-    def function(self, kind: ElementType) -> str:
-        """The C function that computes a tile of elements of this type."""
-        return f"ccg_window_{kind.text}_{self.places}x{self.lanes}_{self.taps}s{self.stride}"
+    @property
+    def function(self) -> str:
+        """The C function that computes a tile."""
+        return f"ccg_window_{self.kind.text}_{self.places}x{self.lanes}_{self.taps}s{self.stride}"
 
 
 def window_tile(product: Product) -> WindowTile | None:
@@ -65,15 +68,17 @@ def window_tile(product: Product) -> WindowTile | None:
     found = _window(product) if shape.rows and 0 not in shape.sizes else None
     if found is None:
         return None
-    place_step, axes = found
+    kind, place_step, axes = found
     for rows, taps in itertools.pairwise((_NO_AXIS, *axes, _NO_AXIS)):
-        tile = _tile(product, place_step, rows, taps)
+        tile = _tile(product, kind, place_step, rows, taps)
         if tile and rows.size * taps.size == shape.sizes[2]:
             return tile
     return None
 
 
-def _tile(product: Product, place_step: int, rows: _Axis, taps: _Axis) -> WindowTile | None:
+def _tile(
+    product: Product, kind: ElementType, place_step: int, rows: _Axis, taps: _Axis
+) -> WindowTile | None:
     """With a window of these axes; None where it does not move by taps, or has too many."""
     width, machine = product.shape.rows[-1], product.work.job.target.machine
     lhs_step, rhs_step = taps.lhs_step, taps.rhs_step
@@ -88,21 +93,34 @@ def _tile(product: Product, place_step: int, rows: _Axis, taps: _Axis) -> Window
         return None
     lanes = product.vector_elements
     sizes = evenly(width, most), lanes, taps.size, stride, rows.size
-    return WindowTile(*sizes, rows.lhs_step, lhs_step, rhs_step)
+    return WindowTile(kind, *sizes, rows.lhs_step, lhs_step, rhs_step)
 
 
-def _window(product: Product) -> tuple[int, list[_Axis]] | None:
-    """How far apart in the left operand neighbouring places in a row of the result are, and the
-    window's axes; None where operands are computed or read in other than constant steps."""
+def _window(product: Product) -> tuple[ElementType, int, list[_Axis]] | None:
+    """The type of the operands, how far apart in the left one neighbouring places in a row of the
+    result are, and the window's axes; None where operands are computed or read in other than
+    constant steps, or of halves that no instruction converts."""
     builder = product.work.builder
     with product.looked_at() as (batch, row, depth, column):
         along, places = (batch[-1], row[-1], *depth), (*batch, *row, *column)
-        lhs = steps_along(builder, product.lhs(batch, row, depth), along, places)
-        rhs = steps_along(builder, product.rhs(batch, depth, column), along, places)
+        lhs = steps_along(builder, _in_memory(product.lhs(batch, row, depth)), along, places)
+        rhs = steps_along(builder, _in_memory(product.rhs(batch, depth, column)), along, places)
     if lhs is None or rhs is None or lhs[1][0] != 1 or rhs[1][0] != 1:
         return None
+    kind = lhs[0].type
+    is_f16 = kind is ElementType.F16
+    if rhs[0].type is not kind or (is_f16 and not product.work.job.target.machine.converts_f16):
+        return None
     steps = zip(product.shape.depth, lhs[1][2:], rhs[1][2:], strict=True)
-    return lhs[1][1], [_Axis(*axis) for axis in steps if axis[0] != 1]
+    return kind, lhs[1][1], [_Axis(*axis) for axis in steps if axis[0] != 1]
+
+
+def _in_memory(element: Expr) -> Expr:
+    """As it lies there, if it is a half that is converted to be summed."""
+    match element:
+        case Apply("convert", (half,)) if half.type in HALVES and element.type is ElementType.F32:
+            return half
+    return element
 
 
 def contract_in_windows(product: Product, tile: WindowTile) -> None:
@@ -148,10 +166,11 @@ def _sums(product: Product, tile: WindowTile, first: tuple[Index, Index, Index])
     shape, builder = product.shape, product.work.builder
     batch, row, column = first
     zeros = tuple(index(0) for _ in shape.depth)
-    lhs, rhs = product.lhs(batch, row, zeros), product.rhs(batch, zeros, column)
+    lhs = _in_memory(product.lhs(batch, row, zeros))
+    rhs = _in_memory(product.rhs(batch, zeros, column))
     assert isinstance(lhs, Load) and isinstance(rhs, Load)
     sums = builder.local(product.type, (tile.places * tile.lanes,), "sums")
-    name = tile.function(product.type)
+    name = tile.function
     scalars = (
         position_of(lhs),
         index(tile.row_step),

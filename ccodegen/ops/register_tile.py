@@ -7,8 +7,11 @@ and the loop nest must agree on it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ccodegen.hlo.ir import Instruction
 from ccodegen.ops.contraction import accumulator_type, contraction
+from ccodegen.ops.creation import Constant
 from ccodegen.support.element_type import ElementType, Kind
 from ccodegen.support.immutable import immutable
 from ccodegen.target.model import Target
@@ -29,10 +32,13 @@ _LEAST_COLUMNS, _LEAST_DEPTH = 2, 5
 # For fewer rows the right matrix is not packed, but may lie in panels that are not much longer.
 LEAST_ROWS_TO_PACK_FOR = 3
 _MOST_PADDING = 0.125
-# Smaller matrices are read once or twice, and take as long to look at as to multiply.
+# Smaller matrices are read once or twice, and take as long to look at as to multiply; but for a
+# left one of few rows, where what is known of the right one stands behind its panels.
 _LEAST_SIZE_FOR_PAIRS = 16
 # Products of bytes need registers that the sums cannot have, for a correction of their signs.
 _ROWS_LESS_OF_BYTES = 2
+
+_NOTED = ("backend_config", '{"panels":"noted"}')
 
 _FLOATS = (ElementType.F32, ElementType.F64)
 _INTEGERS = (ElementType.S32, ElementType.U32)
@@ -83,6 +89,20 @@ class RegisterTile:
         """The C function of that family that computes a tile."""
         kind = self.left.text if self.group == 1 else f"{self.left.text}_{self.right.text}"
         return f"ccg_{family}_{kind}_{self.rows}x{self.columns}"
+
+
+def with_noted_panels(hero: Instruction, noted: bool = True) -> Instruction:
+    """The contraction, which says whether each panel of its right matrix has a row behind it that
+    begins with the least of the panel's elements that are not zero."""
+    if noted == has_noted_panels(hero):
+        return hero
+    others = tuple(a for a in hero.annotations if a != _NOTED)
+    return replace(hero, annotations=(*others, _NOTED) if noted else others)
+
+
+def has_noted_panels(hero: Instruction) -> bool:
+    """See `with_noted_panels`."""
+    return _NOTED in hero.annotations
 
 
 def register_tile(
@@ -140,7 +160,9 @@ def panel_types(
     if accumulator in _FLOATS:
         machine = target.machine if target and not strict else None
         has_pairs = machine is not None and (machine.bf16_pairs or machine.matrix_registers)
-        is_large = min(contraction(hero).sizes) >= _LEAST_SIZE_FOR_PAIRS
+        m, n, k = contraction(hero).sizes
+        is_known = isinstance(hero.operands[1].attributes, Constant) or has_noted_panels(hero)
+        is_large = min(n, k, n if is_known else m) >= _LEAST_SIZE_FOR_PAIRS
         if has_pairs and is_large and left is ElementType.BF16 is right:
             return ElementType.BF16, ElementType.BF16
         return accumulator, accumulator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ccodegen.ops.build import constant, transpose
 from ccodegen.ops.contraction import contraction
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.lines import prefers_lines
+from ccodegen.ops.register_tile import with_noted_panels
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.panels import Panels, matrix_order, panels_of
 from ccodegen.support.immutable import immutable
@@ -28,9 +30,10 @@ def lay_out_weights(module: Module, context: PassContext) -> Module:
         w = f32[100,40] constant(…)    →    p = f32[2,100,32] constant(…)
                                             w = slice(reshape(transpose(p)))
 
-    The kernel that multiplies reads w through these ops, which is p in order. A few columns become
-    lines along the depth: `transpose(constant)`. Left alone is what others read too, as it would be
-    there twice. Late: folding would undo it.
+    The kernel that multiplies reads w through these ops, which is p in order. Panels of pairs have
+    a row more, for what is asked of their elements in each call. A few columns become lines along
+    the depth: `transpose(constant)`. Left alone is what others read too, as it would be there
+    twice. Late: folding would undo it.
     """
     target = context.target
     if target is None:
@@ -46,27 +49,37 @@ def _laid_out(
     strict: bool,
 ) -> Computation:
     def visit(old: Instruction, new: Instruction) -> Instruction:
-        if old.op not in ("dot", "convolution") or len(computation.users[old.operands[1]]) > 1:
+        if old.op not in ("dot", "convolution"):
+            return new
+        new = with_noted_panels(new, False)  # whatever a module says that has been laid out before
+        if len(computation.users[old.operands[1]]) > 1:
             return new
         weights = new.operands[1]
         if not isinstance(weights.attributes, Constant) or weights.array_shape.size == 0:
             return new
-        laid_out = _laid_out_weights(new, target, strict)
-        return new.with_operands((new.operands[0], laid_out, *new.operands[2:]))
+        return _over_laid_out(new, target, strict)
 
     return rewrite_with_old(computation, visit, callees)
 
 
-def _laid_out_weights(hero: Instruction, target: Target, strict: bool) -> Instruction:
-    """The right matrix, a constant, in the form that suits the contraction best."""
+def _over_laid_out(hero: Instruction, target: Target, strict: bool) -> Instruction:
+    """The contraction over its right matrix, a constant, in the form that suits it best."""
     weights, shape = hero.operands[1], contraction(hero)
     order = matrix_order(shape)
     if order is None:
-        return weights
+        return hero
     if prefers_lines(hero, target, strict):
-        return _in_lines(weights, order, len(shape.depth), len(shape.columns))
+        lines = _in_lines(weights, order, len(shape.depth), len(shape.columns))
+        return _over(hero, lines)
     panels = panels_of(hero, target, strict)
-    return weights if panels is None else _packed(weights, panels)
+    if panels is None:
+        return hero
+    panels = replace(panels, noted=panels.tile.adds_pairs)
+    return with_noted_panels(_over(hero, _packed(weights, panels)), panels.noted)
+
+
+def _over(hero: Instruction, right: Instruction) -> Instruction:
+    return hero.with_operands((hero.operands[0], right, *hero.operands[2:]))
 
 
 def _in_lines(
@@ -110,4 +123,14 @@ class _PackedWeights:
                     columns = np.pad(columns, [(0, more) for more in missing])
                 parts = columns.reshape(turns, group, last - first, width)
                 packed = np.ascontiguousarray(parts.transpose(2, 0, 3, 1))
-                yield packed.reshape(last - first, turns, width * group)
+                packed = packed.reshape(last - first, turns, width * group)
+                if self.panels.noted:
+                    packed[:, -1, 0] = _least(packed[:, :-1])
+                yield packed
+
+
+def _least(panels: Array) -> Array:
+    """The magnitude of each one's least element that is not zero; zero where all are."""
+    magnitudes = panels.view(np.uint16) & 0x7FFF
+    least: Array = (magnitudes - 1).min(axis=(1, 2)) + 1
+    return least.view(panels.dtype)

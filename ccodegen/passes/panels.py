@@ -21,18 +21,20 @@ from ccodegen.target import Target
 
 @immutable
 class Panels:
-    """`order`: operand 1's dimensions as those of batch × depth × columns, of these `sizes`."""
+    """`order`: operand 1's dimensions as those of batch × depth × columns, of these `sizes`.
+    `noted`: a row more stands behind each panel (see `register_tile.with_noted_panels`)."""
 
     order: tuple[int, ...]
     sizes: tuple[int, int, int]
     tile: RegisterTile
+    noted: bool = False
 
     @property
     def dimensions(self) -> tuple[int, int, int, int, int]:
         """In each batch the panels, in those the groups of the depth, in those the columns, in
         those the elements; zeros after the last column and the last element."""
         (batch, depth, columns), width = self.sizes, self.tile.columns
-        turns = self.tile.padded_depth(depth) // self.tile.group
+        turns = self.tile.padded_depth(depth) // self.tile.group + self.noted
         return batch, -(-columns // width), turns, width, self.tile.group
 
     @property

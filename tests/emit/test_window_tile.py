@@ -10,7 +10,7 @@ import pytest
 from ccodegen.emit import runtime
 from ccodegen.loop.ir import Buffer, CallC
 from ccodegen.loop.library import effect_of
-from ccodegen.support.element_type import ElementType
+from ccodegen.support.element_type import HLO_TYPES, ElementType
 from ccodegen.support.errors import InternalError
 from tests.emit.test_tile import MACHINES, build, called
 
@@ -18,19 +18,26 @@ SHAPE = (4, 11, 20)  # rows, columns and lanes of the left operand
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("name", ["f32_8x16_3s1", "f64_3x8_3s2", "f32_1x4_1s1", "f32_4x16_2s3"])
+@pytest.mark.parametrize("machine", [*MACHINES, "-mavx2 -mf16c"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("f32_8x16_3s1", "f64_3x8_3s2", "f32_1x4_1s1", "f32_4x16_2s3"),
+        *("bf16_8x16_3s1", "bf16_2x4_2s1", "f16_8x16_3s1", "f16_3x8_1s2"),
+    ],
+)
 def test_strict_sums_are_in_order(
     name: str, machine: str, compiler: str, tmp_path: Path
 ) -> None:
     function = f"ccg_window_{name}"
     run = build(function, tmp_path, compiler, f"{machine} -ffp-contract=off", sizes=6)
-    dtype = np.float32 if "f32" in name else np.float64
+    kind = HLO_TYPES[name.partition("_")[0]]
+    dtype = kind.dtype
     places, lanes = map(int, name.split("_")[1].split("x"))
     taps = int(name.split("_")[2][0])
     random = np.random.default_rng(0)
     lhs, rhs = (random.standard_normal(shape).astype(dtype) for shape in (SHAPE, (3, taps, 17)))
-    sums, expected = np.empty((2, places, lanes), dtype)
+    sums, expected = np.empty((2, places, lanes), dtype if kind.bytes > 2 else np.float32)
     sizes = (SHAPE[1] * SHAPE[2] + 2, SHAPE[1] * SHAPE[2], SHAPE[2], 1, 17, 3)
     called(run, (sums, lhs, rhs), sizes)
     buffer = Buffer("any", ElementType.F32, (1,))

@@ -110,6 +110,21 @@ def test_what_is_read_on_a_condition_or_behind_its_store_stays() -> None:
     assert rounded(Store(y, (i,), wide(half)), Store(x, (i,), wide(other))) == 0
 
 
+def test_a_run_of_an_array_is_rounded_where_it_lies() -> None:
+    (x, y, z), i = [Buffer(name, F32, (100,), Space.LOCAL) for name in "xyz"], Var("i")
+
+    def rounded(place: Expr, of: Buffer = x) -> list[str]:
+        half = apply("convert", Load(of, (place,)), type=F16)
+        total = apply("add", apply("convert", half, type=F32), Load(y, (i,)))
+        cut = round_lines(For(i, 50, (Store(z, (i,), total),), LoopKind.VECTOR), 64, names())
+        return [s.function for s in statements(cut) if isinstance(s, CallC)]
+
+    twice = apply("multiply", i, index(2))
+    assert rounded(apply("add", i, index(7))) == ["ccg_rounded_f16"]
+    assert rounded(i) == ["ccg_rounded_f16"]
+    assert rounded(twice) == ["ccg_round_f16"]
+
+
 def names() -> Callable[[str], str]:
     count = itertools.count()
     return lambda hint: f"{hint}_{next(count)}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.lower.test_contract_tiles import functions
 from tests.lower.test_weights import MODES
-from tests.three_ways import check, module_of
+from tests.three_ways import check, module_of, plain_target
 
 
 def depthwise(size: str, window: str, kernel: str, shape: str, kind: str = "f32") -> str:
@@ -60,6 +62,36 @@ def test_what_is_fused_after_may_lie_in_its_place(strict: bool) -> None:
     assert functions(built)
 
 
-def test_narrow_types_are_not_read_as_they_lie() -> None:
-    text = depthwise("9,11,8", "size=3x3", "3,3", "2,7,9,8", "f16")
+@MODES
+@pytest.mark.parametrize(
+    ("kind", "converts", "used"),
+    [
+        ("bf16", False, "ccg_window_bf16"),
+        ("f16", True, "ccg_window_f16"),
+        ("f16", False, ""),
+        ("f8e5m2", True, ""),
+    ],
+)
+def test_halves_are_read_as_they_lie(kind: str, converts: bool, used: str, strict: bool) -> None:
+    target = plain_target()
+    target = replace(target, machine=replace(target.machine, converts_f16=converts))
+    text = depthwise("9,11,13", "size=3x3 pad=1_1x1_1", "3,3", "2,9,11,13", kind)
+    built = check(module_of(text), target=target, strict=strict)
+    found = {f.rsplit("_", 2)[0] for f in functions(built) if f.startswith("ccg_window")}
+    assert found == ({used} if used else set())
+
+
+def test_mixed_halves_are_converted() -> None:
+    text = depthwise("9,11,8", "size=3x3", "3,3", "2,7,9,8", "bf16").replace("w = bf16", "w = f16")
+    text = text.replace("ROOT c = bf16", "ROOT c = f32")
     assert not [f for f in functions(check(module_of(text))) if f.startswith("ccg_window")]
+
+
+@MODES
+def test_halves_that_are_converted_before(strict: bool) -> None:
+    text = """ENTRY e { x = bf16[2,9,11,8] parameter(0)  w = bf16[3,3,1,8] parameter(1)
+  a = f32[2,9,11,8] convert(x)  b = f32[3,3,1,8] convert(w)
+  ROOT c = f32[2,7,9,8] convolution(a, b), window={size=3x3},
+    dim_labels=b01f_01io->b01f, feature_group_count=8 }"""
+    (used,) = {f.rsplit("_", 2)[0] for f in functions(check(module_of(text), strict=strict))}
+    assert used == "ccg_window_bf16"
