@@ -77,11 +77,17 @@
 
 /* Declares a limit of arguments: `x < limit ? limit : x` is one instruction for vectors. gcc makes a
    comparison and a blend of it for a limit that it knows, so it is not told that this one is never
-   written. */
+   written. CCG_UNKNOWN: such a limit as an expression. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__SSE2__) && !defined(CCG_PLAIN)
 #define CCG_LIMIT(type, name, value) static type name __attribute__((used)) = value
+#define CCG_UNKNOWN(type, value) \
+    __extension__({ \
+        CCG_LIMIT(type, unknown, value); \
+        unknown; \
+    })
 #else
 #define CCG_LIMIT(type, name, value) const type name = value
+#define CCG_UNKNOWN(type, value) (value)
 #endif
 
 /* An element that is read on a condition, for a loop over lanes: it is read only if the condition

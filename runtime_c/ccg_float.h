@@ -49,6 +49,12 @@
 #define CCG_LIBM(name) CCG_MATH(name)
 #include "ccg_float.inc"
 
+/* For constants. */
+#define ccg_at_least_f32(a, limit) ccg_at_least_same_f32(a, limit, CCG_UNKNOWN(float, limit))
+#define ccg_at_least_f64(a, limit) ccg_at_least_same_f64(a, limit, CCG_UNKNOWN(double, limit))
+#define ccg_at_most_f32(a, limit) ccg_at_most_same_f32(a, limit, CCG_UNKNOWN(float, limit))
+#define ccg_at_most_f64(a, limit) ccg_at_most_same_f64(a, limit, CCG_UNKNOWN(double, limit))
+
 #undef CCG_F
 #undef CCG_BITS
 #undef CCG_FROM_BITS

@@ -15,7 +15,7 @@ from ccodegen.emit.tile import TYPES
 from ccodegen.support.immutable import immutable
 from ccodegen.support.pattern import pattern
 
-NAME = pattern(r"(ccg_window_(f32|f64|bf16|f16)_([1-8])x(2|4|8|16)_([1-8])s([1-8]))\.h")
+NAME = pattern(r"(ccg_window_(f32|f64|bf16|f16)_([1-8])x(2|4|8|16|32)_([1-8])s([1-8]))\.h")
 
 
 @immutable

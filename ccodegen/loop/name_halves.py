@@ -4,6 +4,10 @@
     →   let t: f32 = convert(x * 2); y[i] = narrow(t) + narrow(t)
 
 C computes with halves in f32: what it rounds for a name need not become an f16's bits in between.
+And what keeps the order of numbers is done before they are rounded, as it rounds nothing itself:
+
+    y[i] = maximum(x * 2, 0)   →   y[i] = convert(maximum(unrounded(x * 2), 0))
+
 The numbers are the same.
 """
 
@@ -11,6 +15,7 @@ from __future__ import annotations
 
 from ccodegen.loop.builder import apply, const
 from ccodegen.loop.ir import Alloc, Apply, Buffer, CallC, Const, Expr, Let, Load, Stmt, Store, Var
+from ccodegen.loop.operators import rounds
 from ccodegen.loop.parts import applied, operands, parts, same
 from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
 from ccodegen.loop.spelling import HALVES
@@ -18,6 +23,7 @@ from ccodegen.support.element_type import ElementType
 
 _F32 = ElementType.F32
 _MOVES = ("select", "bitcast-convert")  # bits as they are
+_IN_ORDER = ("maximum", "minimum", "clamp", "negate", "abs")  # abs of both signs alike
 
 
 def name_halves(body: Body) -> Body:
@@ -28,7 +34,7 @@ def name_halves(body: Body) -> Body:
 
     def on_expr(expr: Expr) -> Expr:
         if isinstance(expr, Apply):
-            return _with_choices(expr) if takes_numbers(expr) else expr
+            return _rounded_last(_with_choices(expr)) if takes_numbers(expr) else expr
         held = expr.buffer if isinstance(expr, Load) else expr
         if held not in wide:
             return expr
@@ -91,6 +97,21 @@ def _chosen(value: Expr) -> Expr:
             if all(map(_is_number, numbers)):
                 return narrow_half(apply("select", condition, *map(wide_half, numbers)), half)
     return value
+
+
+def _rounded_last(expr: Apply) -> Apply:
+    """What keeps the order of numbers, of some that are rounded: rounded itself instead."""
+    if expr.operator not in _IN_ORDER or not any(map(is_rounded, expr.arguments)):
+        return expr
+    wide = [unrounded_half(a) if is_rounded(a) else wide_half(a) for a in expr.arguments]
+    return Apply("convert", (apply(expr.operator, *wide),), expr.type)
+
+
+def is_rounded(value: Expr) -> bool:
+    """Whether it is a half that C rounds an f32 to."""
+    return isinstance(value, Apply) and rounds(
+        value.operator, [a.type for a in value.arguments], value.type
+    )
 
 
 def narrow_half(wide: Expr, half: ElementType) -> Expr:

@@ -31,8 +31,13 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.name_halves import narrow_half, takes_numbers, unrounded_half, wide_half
-from ccodegen.loop.operators import rounds
+from ccodegen.loop.name_halves import (
+    is_rounded,
+    narrow_half,
+    takes_numbers,
+    unrounded_half,
+    wide_half,
+)
 from ccodegen.loop.parts import applied, loads, parts, same, variables
 from ccodegen.loop.rebuild import Body, expressions, is_straight, rebuild, used_buffers
 from ccodegen.loop.rename import renamed, stem
@@ -62,9 +67,7 @@ def rounds_inside(body: Body) -> bool:
 
 
 def _is_rounded(value: Expr) -> bool:
-    if not isinstance(value, Apply) or value.type is not _F16:
-        return False
-    return rounds(value.operator, [a.type for a in value.arguments], _F16)
+    return value.type is _F16 and is_rounded(value)
 
 
 def _may_be_cut(body: Body) -> bool:

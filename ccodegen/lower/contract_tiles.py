@@ -175,6 +175,8 @@ class _Tiles:
         if self._tile.matrix:  # which multiplies faster than the other matrix is read for each
             chunks = -(-chunks // 2)
         most = max(1, min(_NEAR // max(1, size), count // chunks))
+        if count * size <= self._product.work.job.target.machine.cache_bytes // 2:
+            return most
         if (others <= _NEAR and not self._result_is_wide) or most < strip:
             return min(most, strip)
         strips = -(-count // strip)

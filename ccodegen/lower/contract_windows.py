@@ -91,8 +91,10 @@ def _tile(
     few = taps.size <= _MOST_TAPS and 0 < stride <= _MOST_STRIDE and most > 0
     if not (few and moves_by_taps and rows_follow):
         return None
-    lanes = product.vector_elements
-    sizes = evenly(width, most), lanes, taps.size, stride, rows.size
+    lanes, vectors = product.vector_elements, 1
+    if kind is ElementType.BF16 and product.shape.batch[-1] % (2 * lanes) == 0:
+        vectors = 2  # which become one of bf16; of f16 instructions make halves of one
+    sizes = evenly(width, most), vectors * lanes, taps.size, stride, rows.size
     return WindowTile(kind, *sizes, rows.lhs_step, lhs_step, rhs_step)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ccodegen.hlo.ir import Instruction
+from ccodegen.loop.spelling import HALVES
 from ccodegen.ops.contraction import accumulator_type, contraction
 from ccodegen.ops.creation import Constant
 from ccodegen.support.element_type import ElementType, Kind
@@ -28,6 +29,8 @@ _SUMS_AT_WORK = 10
 # Below this many multiplications packing costs more than it saves.
 _LEAST_WORK = 1 << 13
 _PRICE_OF_HALF_WIDTH = 1.1
+# Rows of so few sums, where they become halves, fill but half of a vector.
+_PRICE_OF_HALF_WIDTH_FOR_HALVES = 1.25
 _LEAST_COLUMNS, _LEAST_DEPTH = 2, 5
 # For fewer rows the right matrix is not packed, but may lie in panels that are not much longer.
 LEAST_ROWS_TO_PACK_FOR = 3
@@ -121,14 +124,14 @@ def register_tile(
     if lanes == 1:
         return None
     if target.machine.matrix_registers and _suits_matrix_registers(types, (m, n, k)):
-        rows, columns = evenly(m, _MATRIX_ROWS), _narrowed(n, _MATRIX_COLUMNS)
+        rows, columns = evenly(m, _MATRIX_ROWS), _narrowed(hero, n, _MATRIX_COLUMNS)
         return RegisterTile(rows, columns, *types, matrix=True)
     rows, columns = target.tile_size(sum_bytes, contraction_key(hero))
     if types[0].bytes == 1:
         rows = max(1, rows - _ROWS_LESS_OF_BYTES)
     if 2 * m <= rows:  # so few sums would wait for each other
         columns *= 2
-    columns = _narrowed(n, columns)
+    columns = _narrowed(hero, n, columns)
     if m < LEAST_ROWS_TO_PACK_FOR and -n % columns > _MOST_PADDING * n:
         return None
     return RegisterTile(evenly(m, rows, -(-columns // lanes)), columns, *types)
@@ -179,12 +182,14 @@ def _byte(narrow: ElementType) -> ElementType:
     return ElementType.S8 if narrow.kind is Kind.SIGNED else ElementType.U8
 
 
-def _narrowed(total: int, columns: int) -> int:
+def _narrowed(hero: Instruction, total: int, columns: int) -> int:
     """The width, or half of it where that wastes so many columns less that it pays although each
     element of the left matrix is read for half as many products."""
     half = columns // 2
     padded, half_padded = -(-total // columns) * columns, -(-total // half) * half
-    return half if half_padded * _PRICE_OF_HALF_WIDTH < padded else columns
+    makes_halves = hero.array_shape.element_type in HALVES
+    price = _PRICE_OF_HALF_WIDTH_FOR_HALVES if makes_halves else _PRICE_OF_HALF_WIDTH
+    return half if half_padded * price < padded else columns
 
 
 def evenly(total: int, most: int, registers: int = _SUMS_AT_WORK) -> int:
