@@ -123,6 +123,13 @@ CCG_INLINE void ccg_narrow_f16(
     }
 }
 
+/* y[first + i] = x[start + i], where i < count */
+CCG_INLINE void ccg_narrowed_f16(uint16_t *CCG_RESTRICT y, const float *CCG_RESTRICT x,
+    ptrdiff_t first, ptrdiff_t start, ptrdiff_t count)
+{
+    ccg_narrow_f16(y, x + start, first, count);
+}
+
 /* Rounds x[i] to an f16, where i < count. */
 CCG_INLINE void ccg_round_f16(float *x, ptrdiff_t count)
 {

@@ -27,7 +27,7 @@ _ROWS = pattern(r"ccg_rows_[a-z]\w+?_(\d+)x(\d+)(?:x(\d+))?(?:_runs)?")
 _WINDOW = pattern(r"ccg_window_[a-z]\w+_(\d+)x(\d+)_(\d+)s(\d+)")
 _HALVES = pattern(r"ccg_(?:widen|narrow)_f16")
 _ROUND = pattern(r"ccg_round_f16")
-_ROUNDED = pattern(r"ccg_rounded_f16")
+_RUN = pattern(r"ccg_(?:rounded|narrowed)_f16")
 _NOTE = pattern(r"ccg_least_bf16|ccg_excess_\w+")
 _MATRIX_DEPTH = 32  # elements of bf16 in a row of a matrix register
 _PART = 16  # bytes of lanes that are added up last
@@ -162,8 +162,8 @@ def blocks_used(call: CallC) -> dict[Buffer, Block]:
         return _halves_used(call)
     if _ROUND.fullmatch(function):
         return _round_used(call)
-    if _ROUNDED.fullmatch(function):
-        return _rounded_used(call)
+    if _RUN.fullmatch(function):
+        return _run_used(call)
     if match := _MATRIX.fullmatch(function):
         return _matrix_used(call, int(match[1]), int(match[2]))
     if match := _APART.fullmatch(function):
@@ -282,13 +282,14 @@ def _round() -> Effect:
     return effect
 
 
-def _rounded() -> Effect:
-    """The first elements of an array of f32 are those of another one from a place on, rounded."""
+def _run() -> Effect:
+    """Some elements of an array are those of f32 in another one, rounded to f16; from the first on,
+    or from a place on."""
 
     def effect(arrays: Arrays, scalars: Sequence[Any]) -> None:
-        first, count = map(int, scalars)
+        *first, start, count = map(int, scalars)
         to, of = (a.reshape(-1) for a in arrays)
-        to[:count] = of[first : first + count].astype(np.float16)
+        to[sum(first) :][:count] = of[start:][:count].astype(np.float16)
 
     return effect
 
@@ -297,9 +298,10 @@ def _round_used(call: CallC) -> dict[Buffer, Block]:
     return {call.buffers[0]: (Const(INDEX, 0), ((call.scalars[0], 1),))}
 
 
-def _rounded_used(call: CallC) -> dict[Buffer, Block]:
-    (to, of), (first, count) = call.buffers, call.scalars
-    return {to: (Const(INDEX, 0), ((count, 1),)), of: (first, ((count, 1),))}
+def _run_used(call: CallC) -> dict[Buffer, Block]:
+    (to, of), (*first, start, count) = call.buffers, call.scalars
+    place = first[0] if first else Const(INDEX, 0)
+    return {to: (place, ((count, 1),)), of: (start, ((count, 1),))}
 
 
 def _halves_used(call: CallC) -> dict[Buffer, Block]:
@@ -362,6 +364,6 @@ _EFFECTS: dict[re.Pattern[str], Callable[..., Effect]] = {
     _WINDOW: _window,
     _HALVES: _halves,
     _ROUND: _round,
-    _ROUNDED: _rounded,
+    _RUN: _run,
     _NOTE: _note,
 }

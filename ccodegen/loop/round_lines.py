@@ -70,6 +70,19 @@ def _is_rounded(value: Expr) -> bool:
     return value.type is _F16 and is_rounded(value)
 
 
+def run_of(half: Expr, loop: For) -> tuple[Buffer, Expr] | None:
+    """The array of f32 of which a value is the next element in each turn, rounded to an f16, and
+    where the first one is; None for what is no such value."""
+    match half:
+        case Apply("convert", (Load(run, (place,)),)) if half.type is _F16 and run.type is _F32:
+            first = affine(place) + affine(loop.var).scaled(-1)
+            found = parts(*first.terms)
+            named = {loop.var, *(s.var for s in loop.body if isinstance(s, Let))}
+            if named.isdisjoint(found) and not any(isinstance(p, Load) for p in found):
+                return run, first.expr
+    return None
+
+
 def _may_be_cut(body: Body) -> bool:
     """Whether its stores can wait until all is read."""
     stores = [(n, s.buffer) for n, s in enumerate(body) if isinstance(s, Store)]
@@ -95,8 +108,8 @@ class _Cut:
         self._known: dict[Hashable, Buffer] = {}
         self.lines: dict[Buffer, Expr] = {}
         self._body = tuple(map(self._statement, loop.body))
-        runs = {line: self._run(value) for line, value in self.lines.items()}
-        self._runs = {line: run for line, run in runs.items() if run}
+        runs = {line: run_of(value, loop) for line, value in self.lines.items()}
+        self._runs = {line: run for line, run in runs.items() if run and run[0] not in self.lines}
 
     def _statement(self, statement: Stmt) -> Stmt:
         (cut,) = rebuild((statement,), self._with_lines)
@@ -167,20 +180,6 @@ class _Cut:
 
     def _lines_of(self, number: int) -> list[Buffer]:
         return [line for line in self.lines if self._stages[line] == number]
-
-    def _run(self, value: Expr) -> tuple[Buffer, Expr] | None:
-        """The array of which a rounded value is the next element in each turn, and its first."""
-        match value:
-            case Apply("convert", (Load(run, (place,)),), half) if half is _F16 and (
-                run.type is _F32 and run not in self.lines
-            ):
-                first = affine(place) + affine(self._loop.var).scaled(-1)
-                named = (s.var for s in self._loop.body if isinstance(s, Let))
-                if {self._loop.var, *named}.isdisjoint(found := parts(*first.terms)) and not any(
-                    isinstance(part, Load) for part in found
-                ):
-                    return run, first.expr
-        return None
 
     def _stage_of(self, number: int) -> Body:
         """The statements that compute its lines, and what they name; the last one stores."""

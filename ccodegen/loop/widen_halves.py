@@ -50,7 +50,7 @@ from ccodegen.loop.rebuild import (
     written_buffers,
 )
 from ccodegen.loop.rename import stem
-from ccodegen.loop.round_lines import round_lines, rounds_inside
+from ccodegen.loop.round_lines import round_lines, rounds_inside, run_of
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.turns import most_turns
 from ccodegen.support.element_type import ElementType
@@ -108,6 +108,13 @@ class _Halves:
         return [s for s in stores if self._is_line(s) and _is_computed(s.value, named)]
 
     @cached_property
+    def _runs(self) -> dict[Store, tuple[Buffer, Expr]]:
+        """Those of them that round what lies in an array as it is, and where."""
+        written = written_buffers(self.loop.body)
+        found = {s: run_of(s.value, self.loop) for s in self._written}
+        return {s: run for s, run in found.items() if run and run[0] not in written}
+
+    @cached_property
     def _apart(self) -> set[Buffer]:
         """Arrays that may be read before the loop and written after it: of which a turn reads no
         element but the one that it stores then."""
@@ -157,27 +164,34 @@ class _Halves:
         size, extent = self._size, self.loop.extent
         block, place = Var(self.fresh("block")), Var(self.fresh(stem(self.loop.var.name)))
         first = affine(block).scaled(size).expr
-        accesses: list[Load | Store] = [*self._read, *self._written]
+        runs = self._runs
+        accesses: list[Load | Store] = [*self._read, *(s for s in self._written if s not in runs)]
         own = {access: Buffer(self.fresh("wide"), _F32, (size,)) for access in accesses}
         count, named = self._count(first)
 
         turn = apply("add", first, place)
-        inner = rebuild(self._of_one(own, place), replacing({self.loop.var: turn}))
+        body = tuple(s for s in self.loop.body if s not in runs)
+        inner = rebuild(self._of_one(body, own, place), replacing({self.loop.var: turn}))
         inner = name_halves(inner)  # what is read is known to be numbers now
         turns = index(size) if used_buffers(inner) <= {*own.values()} else count
 
         def call(access: Load | Store) -> CallC:
-            line, wide = access.buffer, own[access]
             start = (self._start(access) + affine(first)).expr
+            line = access.buffer
+            if isinstance(access, Store) and access in runs:
+                run, begin = runs[access]
+                places = start, (affine(begin) + affine(first)).expr, count
+                return CallC("ccg_narrowed_f16", _HEADER, (line, run), places)
+            wide = own[access]
             if isinstance(access, Load):
                 return CallC("ccg_widen_f16", _HEADER, (wide, line), (start, count, turns))
             return CallC("ccg_narrow_f16", _HEADER, (line, wide), (start, count))
 
-        body: Body = (
+        body = (
             *named,
             *map(Alloc, own.values()),
             *map(call, self._read),
-            *round_lines(For(place, turns, inner, self._kind), size, self.fresh),
+            *(round_lines(For(place, turns, inner, self._kind), size, self.fresh) if inner else ()),
             *map(call, self._written),
         )
         blocks = -(-extent // size) if isinstance(extent, int) else 1
@@ -193,8 +207,8 @@ class _Halves:
         var = Var(self.fresh("count"))
         return var, (Let(var, count),)
 
-    def _of_one(self, own: dict[Load | Store, Buffer], place: Expr) -> Body:
-        """The statements of one turn, over this place of the local arrays."""
+    def _of_one(self, body: Body, own: dict[Load | Store, Buffer], place: Expr) -> Body:
+        """These statements of one turn, over this place of the local arrays."""
         def on_expr(expr: Expr) -> Expr:
             match expr:
                 case Load() if expr in own:
@@ -211,7 +225,7 @@ class _Halves:
             (rebuilt,) = rebuild((statement,), on_expr)
             return rebuilt
 
-        return tuple(map(on_statement, self.loop.body))
+        return tuple(map(on_statement, body))
 
 
 def _is_computed(value: Expr, named: Mapping[Var, Expr]) -> bool:

@@ -272,3 +272,14 @@ def test_lines_of_local_arrays() -> None:
         converted = [a for a in applied(*expressions(kernel.body)) if a.operator == "convert"]
         read = [x for a in converted for x in a.arguments if isinstance(x, Load | Var)]
         assert not any(x.type is F16 for x in read)
+
+
+@pytest.mark.parametrize("shape", ["9", "255", "1000", "7,30"])
+def test_what_lies_in_an_array_is_narrowed_from_there(shape: str) -> None:
+    text = f"ENTRY e {{ x = f32[{shape}] parameter(0)  ROOT h = f16[{shape}] convert(x) }}"
+    built = check(text, target=TARGET, strict=True)
+    assert calls(built, "ccg_narrowed_f16") == 1 and calls(built, "ccg_narrow_f16") == 0
+    text = f"""ENTRY e {{ x = f32[{shape}] parameter(0)  y = f16[{shape}] parameter(1)
+      h = f16[{shape}] convert(x)  s = f16[{shape}] add(h, y)
+      ROOT t = (f16[{shape}], f16[{shape}]) tuple(h, s) }}"""
+    assert calls(check(text, target=TARGET, strict=True), "ccg_narrowed_f16") == 0
