@@ -170,7 +170,8 @@ class _Tiles:
 
     def _together(self, count: int, size: int, others: int, strip: int = 1) -> int:
         """How many of `count` panels of `size` bytes are near at a time, where the panels of the
-        other matrix, of `others` bytes in all, are read once for all of these; whole strips."""
+        other matrix, of `others` bytes in all, are read once for all of these; whole strips. Where
+        a first cache keeps all, rows of the result are not written in parts."""
         chunks = most_chunks(self._product.work)
         if self._tile.matrix:  # which multiplies faster than the other matrix is read for each
             chunks = -(-chunks // 2)
