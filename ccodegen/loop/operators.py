@@ -139,7 +139,7 @@ def _text(operator: str, types: Sequence[ElementType], result: ElementType) -> s
     speller = row.c.get(own.kind)
     if speller is None:
         raise UnsupportedError(f"{operator} of {own.text} has no spelling in C")
-    if own.is_float and own.bits < 32 and operator != "select":
+    if own.is_narrow_float and operator != "select":
         spelled, wide = speller(ElementType.F32), types.count(own)
         return widened(spelled, own, wide, result is own, operator in _EXACT)
     return speller(own)

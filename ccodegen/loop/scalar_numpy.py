@@ -22,7 +22,7 @@ def _wide_types() -> dict[np.dtype[Any], type[Any]]:
     """The types to compute in, by the types that are not computed in."""
     integers = {Kind.SIGNED: np.int8, Kind.UNSIGNED: np.uint8}
     found = {t.dtype: integers[t.kind] for t in ElementType if t.is_integer and t.bits < 8}
-    return found | {t.dtype: np.float32 for t in ElementType if t.is_float and t.bits < 32}
+    return found | {t.dtype: np.float32 for t in ElementType if t.is_narrow_float}
 
 
 _WIDE = _wide_types()
@@ -297,7 +297,7 @@ def convert(result: ElementType, a: Array) -> Array:
     if source.is_float or source.is_complex:
         a = a.astype(np.float32) if source.bits < 32 else a
         return _one_nan(a, result).astype(result.dtype)
-    if result.is_float and result.bits < 32:
+    if result.is_narrow_float:
         return wide(a).astype(np.float32).astype(result.dtype)
     return _wrapped_integer(wide(a), result)
 

@@ -64,8 +64,7 @@ def _become_vectors(element_type: ElementType, streams: int) -> bool:
     """Whether a loop that stores so many streams side by side is still one of vectors, where floats
     are narrow: alone, each is converted many times as slowly. Compilers interleave three vectors,
     or a power of two."""
-    is_narrow = element_type.is_float and element_type.bytes < ElementType.F32.bytes
-    return not is_narrow or streams == 3 or streams.bit_count() == 1
+    return not element_type.is_narrow_float or streams == 3 or streams.bit_count() == 1
 
 
 def _computed(value: Instruction, fused: set[Instruction]) -> set[Instruction]:

@@ -71,8 +71,7 @@ def _turns(instruction: Instruction, reduction: Reduction) -> bool:
 
 def _is_rounded(instruction: Instruction, fused: Sequence[Instruction]) -> bool:
     """Whether it would be rounded again for each element of a row."""
-    element_type = instruction.array_shape.element_type
-    is_narrow = element_type.is_float and element_type.bits < ElementType.F32.bits
+    is_narrow = instruction.array_shape.element_type.is_narrow_float
     return is_narrow and any(i.op == "broadcast" and instruction in i.operands for i in fused)
 
 

@@ -41,7 +41,7 @@ _LEAST_SIZE_FOR_PAIRS = 16
 # Products of bytes need registers that the sums cannot have, for a correction of their signs.
 _ROWS_LESS_OF_BYTES = 2
 
-_NOTED = ("backend_config", '{"panels":"noted"}')
+_NOTED = ("backend_config", '{"panels":"noted"}')  # an annotation
 
 _FLOATS = (ElementType.F32, ElementType.F64)
 _INTEGERS = (ElementType.S32, ElementType.U32)
@@ -165,7 +165,8 @@ def panel_types(
         has_pairs = machine is not None and (machine.bf16_pairs or machine.matrix_registers)
         m, n, k = contraction(hero).sizes
         is_known = isinstance(hero.operands[1].attributes, Constant) or has_noted_panels(hero)
-        is_large = min(n, k, n if is_known else m) >= _LEAST_SIZE_FOR_PAIRS
+        least = min(n, k) if is_known else min(m, n, k)
+        is_large = least >= _LEAST_SIZE_FOR_PAIRS
         if has_pairs and is_large and left is ElementType.BF16 is right:
             return ElementType.BF16, ElementType.BF16
         return accumulator, accumulator

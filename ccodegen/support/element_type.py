@@ -69,6 +69,7 @@ class ElementType(enum.Enum):
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.is_integer = kind in (Kind.SIGNED, Kind.UNSIGNED)
         self.is_float = kind is Kind.FLOAT
+        self.is_narrow_float = self.is_float and bits < 32  # computed with in f32
         self.is_complex = kind is Kind.COMPLEX
 
     @property
