@@ -58,7 +58,7 @@ from ccodegen.support.immutable import immutable
 
 _F16, _F32 = ElementType.F16, ElementType.F32
 _BLOCK = 256  # elements: 1 KB of f32 for each array
-_LEAST = 8
+LEAST_HALVES = 8  # elements of a line
 _UNROLLED = 16  # turns
 _MOST_ELEMENTS = 4096  # of all arrays: half of the nearest cache
 _MOST_ARRAYS = 64
@@ -72,7 +72,7 @@ def widen_halves(body: Body, fresh: Callable[[str], str], lanes: int) -> Body:
     def widened(statement: Stmt) -> Stmt | Body:
         match statement:
             case For(_, extent, inner, LoopKind.VECTOR | LoopKind.LANES):
-                is_long = most_turns(extent) >= _LEAST
+                is_long = most_turns(extent) >= LEAST_HALVES
                 if is_long and all(isinstance(s, Alloc | Let | Store | Note) for s in inner):
                     found = _Halves(statement, lanes, fresh)
                     return found.widened() if found.pay() else statement

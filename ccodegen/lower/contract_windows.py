@@ -12,6 +12,7 @@ import itertools
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Apply, Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.loop.spelling import HALVES
+from ccodegen.loop.widen_halves import LEAST_HALVES
 from ccodegen.lower.chunks import remaining
 from ccodegen.lower.contract_panels import ending_inside
 from ccodegen.lower.product import Product
@@ -92,8 +93,10 @@ def _tile(
     if not (few and moves_by_taps and rows_follow):
         return None
     lanes, vectors = product.vector_elements, 1
-    if kind is ElementType.BF16 and product.shape.batch[-1] % (2 * lanes) == 0:
-        vectors = 2  # which become one of bf16; of f16 instructions make halves of one
+    # Two become one of bf16. Instructions make one of f16 of each, but of no fewer elements.
+    fills_one = kind is ElementType.F16 and lanes >= LEAST_HALVES
+    if kind in HALVES and not fills_one and product.shape.batch[-1] % (2 * lanes) == 0:
+        vectors = 2
     sizes = evenly(width, most), vectors * lanes, taps.size, stride, rows.size
     return WindowTile(kind, *sizes, rows.lhs_step, lhs_step, rhs_step)
 
