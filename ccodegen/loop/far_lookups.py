@@ -32,7 +32,7 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.parts import loads
 from ccodegen.loop.rebuild import Body, keep_expr, rebuild, rebuild_expr, replacing
 from ccodegen.loop.rename import stem
-from ccodegen.loop.turns import in_blocks
+from ccodegen.loop.turns import fills_blocks, in_blocks
 
 _LEAST_FAR = 1 << 22  # bytes of an array
 _BLOCK = 256  # elements, whose places stay near
@@ -47,10 +47,7 @@ def read_singly(body: Body, fresh: Callable[[str], str]) -> Body:
 
 
 def _by_places(loop: Stmt, fresh: Callable[[str], str]) -> Stmt | Body:
-    if not isinstance(loop, For) or loop.kind is not LoopKind.VECTOR:
-        return loop
-    extent = loop.extent
-    if not isinstance(extent, int) or extent % _BLOCK or extent < _LEAST_BLOCKS * _BLOCK:
+    if not fills_blocks(loop, _BLOCK, _LEAST_BLOCKS):
         return loop
     place = _place(loop)
     if place is None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Hashable
 
-from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import index
 from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.loop.cse import computed, key
@@ -38,9 +37,10 @@ from ccodegen.loop.name_halves import (
     unrounded_half,
     wide_half,
 )
-from ccodegen.loop.parts import applied, loads, parts, same, variables
+from ccodegen.loop.parts import applied, loads, same, variables
 from ccodegen.loop.rebuild import Body, expressions, is_straight, rebuild, used_buffers
 from ccodegen.loop.rename import renamed, stem
+from ccodegen.loop.turns import first_of_run
 from ccodegen.support.element_type import ElementType
 
 _F16, _F32 = ElementType.F16, ElementType.F32
@@ -75,11 +75,8 @@ def run_of(half: Expr, loop: For) -> tuple[Buffer, Expr] | None:
     where the first one is; None for what is no such value."""
     match half:
         case Apply("convert", (Load(run, (place,)),)) if half.type is _F16 and run.type is _F32:
-            first = affine(place) + affine(loop.var).scaled(-1)
-            found = parts(*first.terms)
-            named = {loop.var, *(s.var for s in loop.body if isinstance(s, Let))}
-            if named.isdisjoint(found) and not any(isinstance(p, Load) for p in found):
-                return run, first.expr
+            first = first_of_run(place, loop)
+            return None if first is None else (run, first.expr)
     return None
 
 
@@ -204,8 +201,7 @@ class _Cut:
         arrays: dict[Buffer, Buffer] = {}
         free: list[Buffer] = []
         for n in range(1, len(stages)):
-            for line in self.lines:
-                if self._stages[line] == n:
-                    arrays[line] = free.pop() if free else line
+            for line in self._lines_of(n):
+                arrays[line] = free.pop() if free else line
             free += [arrays[line] for line in arrays if last[line] == n]
         return arrays

@@ -25,7 +25,7 @@ from ccodegen.loop.rebuild import (
     rebuild,
     written_buffers,
 )
-from ccodegen.loop.turns import in_blocks
+from ccodegen.loop.turns import fills_blocks, in_blocks
 
 LEAST_FAR = 1 << 20  # bytes of an array that a second-level cache may not keep
 _BLOCK = 64  # elements: four lines of a cache for each array of words
@@ -63,10 +63,7 @@ def far_readers(loop: For, written: Container[Buffer], least: int) -> Iterator[L
 def _divided(
     statement: Stmt, written: Container[Buffer], fresh: Callable[[str], str]
 ) -> Stmt | Body:
-    if not isinstance(statement, For) or statement.kind is not LoopKind.VECTOR:
-        return statement
-    extent = statement.extent
-    if not isinstance(extent, int) or extent % _BLOCK or extent < _LEAST_BLOCKS * _BLOCK:
+    if not fills_blocks(statement, _BLOCK, _LEAST_BLOCKS):
         return statement
     if not is_straight(statement.body) or not is_slow(statement, written):
         return statement

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeGuard
 
+from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.builder import apply
 from ccodegen.loop.ir import (
     INDEX,
@@ -13,12 +15,14 @@ from ccodegen.loop.ir import (
     Const,
     Expr,
     For,
+    Let,
     Load,
     LoopKind,
     Stmt,
     Store,
     Var,
 )
+from ccodegen.loop.parts import parts
 from ccodegen.loop.rebuild import Body, rebuild_expr, replacing
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.simplify_body import simplify_body
@@ -34,6 +38,15 @@ def most_turns(extent: int | Expr) -> int:
     return 0
 
 
+def first_of_run(place: Expr, loop: For) -> Affine | None:
+    """Where the first turn finds its element, if each turn's lies behind that of the turn before;
+    None where that depends on what a turn reads or names."""
+    first = affine(place) + affine(loop.var).scaled(-1)
+    found = parts(*first.terms)
+    bound = {loop.var, *(s.var for s in loop.body if isinstance(s, Let))}
+    return None if any(isinstance(p, Load) or p in bound for p in found) else first
+
+
 def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:
     """The turns from start to before end, with names of their own but for the first."""
     if start == 0:
@@ -41,6 +54,15 @@ def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:
     var = Var(fresh(stem(loop.var.name)))
     place = Apply("add", (var, Const(INDEX, start)), INDEX)
     return For(var, end - start, renamed(loop.body, fresh, {loop.var: place}), loop.kind)
+
+
+def fills_blocks(statement: Stmt, size: int, least: int) -> TypeGuard[For]:
+    """Whether it is a loop of which compilers make vectors, and its turns are whole blocks of so
+    many, at least so many blocks."""
+    if not isinstance(statement, For) or statement.kind is not LoopKind.VECTOR:
+        return False
+    extent = statement.extent
+    return isinstance(extent, int) and extent % size == 0 and extent >= least * size
 
 
 def in_blocks(

@@ -30,6 +30,7 @@ from ccodegen.loop.ir import (
     Stmt,
     Store,
     Var,
+    is_unrolled,
 )
 from ccodegen.loop.name_halves import (
     name_halves,
@@ -52,14 +53,13 @@ from ccodegen.loop.rebuild import (
 from ccodegen.loop.rename import stem
 from ccodegen.loop.round_lines import round_lines, rounds_inside, run_of
 from ccodegen.loop.simplify_body import simplify_body
-from ccodegen.loop.turns import most_turns
+from ccodegen.loop.turns import first_of_run, most_turns
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
 _F16, _F32 = ElementType.F16, ElementType.F32
 _BLOCK = 256  # elements: 1 KB of f32 for each array
 LEAST_HALVES = 8  # elements of a line
-_UNROLLED = 16  # turns
 _MOST_ELEMENTS = 4096  # of all arrays: half of the nearest cache
 _MOST_ARRAYS = 64
 _HEADER = "ccg_half_lines.h"
@@ -131,16 +131,11 @@ class _Halves:
 
     def _is_line(self, access: Load | Store) -> bool:
         """Of an array of f16, one turn's element behind that of the turn before."""
-        buffer, indices = access.buffer, access.indices
-        if buffer.type is not _F16 or len(indices) != 1:
-            return False
-        rest = self._start(access)
-        bound = {self.loop.var, *(s.var for s in self.loop.body if isinstance(s, Let))}
-        return not any(isinstance(p, Load) or p in bound for p in parts(*rest.terms))
+        return access.buffer.type is _F16 and self._start(access) is not None
 
-    def _start(self, access: Load | Store) -> Affine:
-        """The place of the first turn's element."""
-        return affine(access.indices[0]) + affine(self.loop.var).scaled(-1)
+    def _start(self, access: Load | Store) -> Affine | None:
+        """The place of the first turn's element; None of what is no line."""
+        return first_of_run(access.indices[0], self.loop) if len(access.indices) == 1 else None
 
     def pay(self) -> bool:
         fits = isinstance(self.loop.extent, int) or most_turns(self.loop.extent) <= self._size
@@ -158,7 +153,7 @@ class _Halves:
     def _kind(self) -> LoopKind:
         """Of loops over local arrays. Short ones are to stay rolled: gcc would unroll them before
         it looks for vectors, and then take apart those that instructions of ours have left."""
-        return LoopKind.LANES if self._size <= _UNROLLED else self.loop.kind
+        return LoopKind.LANES if is_unrolled(self._size) else self.loop.kind
 
     def widened(self) -> Body:
         size, extent = self._size, self.loop.extent
@@ -170,14 +165,15 @@ class _Halves:
         count, named = self._count(first)
 
         turn = apply("add", first, place)
-        body = tuple(s for s in self.loop.body if s not in runs)
-        inner = rebuild(self._of_one(body, own, place), replacing({self.loop.var: turn}))
+        computed_here = tuple(s for s in self.loop.body if s not in runs)
+        inner = rebuild(self._of_one(computed_here, own, place), replacing({self.loop.var: turn}))
         inner = name_halves(inner)  # what is read is known to be numbers now
         turns = index(size) if used_buffers(inner) <= {*own.values()} else count
 
         def call(access: Load | Store) -> CallC:
-            start = (self._start(access) + affine(first)).expr
-            line = access.buffer
+            line, of_loop = access.buffer, self._start(access)
+            assert of_loop is not None
+            start = (of_loop + affine(first)).expr
             if isinstance(access, Store) and access in runs:
                 run, begin = runs[access]
                 places = start, (affine(begin) + affine(first)).expr, count
@@ -187,7 +183,7 @@ class _Halves:
                 return CallC("ccg_widen_f16", _HEADER, (wide, line), (start, count, turns))
             return CallC("ccg_narrow_f16", _HEADER, (line, wide), (start, count))
 
-        body = (
+        body: Body = (
             *named,
             *map(Alloc, own.values()),
             *map(call, self._read),

@@ -22,11 +22,10 @@ _LEAST_ROWS_FOR_BYTES = 64  # for fewer it is found out beside the sums: panels 
 
 
 class Notes:
-    """`depth`: that of the panels; `rows`: of the left matrix. `noted`: right panels have a row
-    behind them that says all (see `register_tile.with_noted_panels`)."""
+    """`depth`: that of the panels; `rows`: of the left matrix."""
 
     def __init__(self, work: Work, tile: RegisterTile, depth: int, rows: int) -> None:
-        self._work, self._tile, self._depth, self.noted = work, tile, depth, False
+        self._work, self._tile, self._depth = work, tile, depth
         self._is_right_noted = (
             tile.adds_bytes and not tile.matrix and rows >= _LEAST_ROWS_FOR_BYTES
         )
@@ -74,7 +73,7 @@ class Notes:
         builder = self._work.builder
         name, header, sizes = self._function(panel, is_left)
         first = panel.offset
-        if self.noted and not is_left:
+        if panel.noted:
             first, sizes = plus(first, index(self._depth * self._tile.columns)), (1, 0, 1)
         scalars = builder.simplify((at, first, *map(index, sizes)))
         builder.emit(CallC(name, header, (notes, panel.buffer), scalars))

@@ -27,7 +27,7 @@ from ccodegen.lower.product import Product
 from ccodegen.lower.strides import position_of, steps_along, stride_along
 from ccodegen.ops.fold import converted
 from ccodegen.ops.index import minus, plus, times
-from ccodegen.ops.register_tile import RegisterTile
+from ccodegen.ops.register_tile import RegisterTile, has_noted_panels
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
@@ -40,7 +40,8 @@ _COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places 
 class Panel:
     """Where element (0, 0) of a panel lies, and how far apart rows and columns are. `before`: how
     many of its first rows are those of the panel before it. `notes`: what is known of it, from
-    place `note` on (see contract_notes.py)."""
+    place `note` on (see contract_notes.py); `noted`: a row behind it says what that
+    would be (see `register_tile.with_noted_panels`)."""
 
     buffer: Buffer
     offset: Expr
@@ -49,6 +50,7 @@ class Panel:
     before: Expr = _ZERO
     notes: Buffer | None = None
     note: Expr = _ZERO
+    noted: bool = False
 
 
 Panels: TypeAlias = Callable[[Expr], Panel]
@@ -305,10 +307,15 @@ class Packer:
             found = self._steps(extents, lambda k, j, n: element(jt, k, j, n), (jt, *batch))
         if found is None or found[1] != (step, group, 1 if group > 1 else 0):
             return None
-        zero, buffer = index(0), found[0]
+        zero, buffer, noted = index(0), found[0], has_noted_panels(self._product.hero)
         if math.prod(buffer.dimensions) < -(-self._n // width) * self.depth * width:
             return None
-        return lambda number: Panel(buffer, position_of(element(number, zero, zero, zero)), step, 1)
+
+        def panel(number: Expr) -> Panel:
+            offset = position_of(element(number, zero, zero, zero))
+            return Panel(buffer, offset, step, 1, noted=noted)
+
+        return panel
 
     def finish(
         self,

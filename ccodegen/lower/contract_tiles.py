@@ -24,7 +24,7 @@ from ccodegen.lower.contract_notes import Notes
 from ccodegen.lower.contract_panels import Group, Pack, Packer, Panel, Panels
 from ccodegen.lower.product import Product
 from ccodegen.ops.index import plus, times
-from ccodegen.ops.register_tile import RegisterTile, evenly, has_noted_panels
+from ccodegen.ops.register_tile import RegisterTile, evenly
 
 _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
@@ -103,7 +103,6 @@ class _Tiles:
         """The nest of one batch."""
         packer, rows, columns = self._packer, self._rows, self._columns
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
-        self._notes.noted = right is not None and has_noted_panels(self._product.hero)
         if left and self._is_far_and_used_often(left(_ZERO)):
             left = None
         if left is None and self._packs_left_at_a_time:
@@ -144,8 +143,12 @@ class _Tiles:
         step, is_used_often = left.column_step * self._tile.left.bytes, self._columns >= _OFTEN
         if left.row_step == 1 and step >= _FAR:
             return is_used_often or (step % PAGE == 0 and self._columns > 1)
-        near = self._product.work.job.target.machine.cache_bytes // 2
-        return self._packer.is_narrow and self._left_bytes > near and is_used_often
+        return self._packer.is_narrow and self._left_bytes > self._nearest and is_used_often
+
+    @property
+    def _nearest(self) -> int:
+        """Bytes that a first-level cache keeps while others pass."""
+        return self._product.work.job.target.machine.cache_bytes // 2
 
     @property
     def _packs_left_at_a_time(self) -> bool:
@@ -176,7 +179,7 @@ class _Tiles:
         if self._tile.matrix:  # which multiplies faster than the other matrix is read for each
             chunks = -(-chunks // 2)
         most = max(1, min(_NEAR // max(1, size), count // chunks))
-        if count * size <= self._product.work.job.target.machine.cache_bytes // 2:
+        if count * size <= self._nearest:
             return most
         if (others <= _NEAR and not self._result_is_wide) or most < strip:
             return min(most, strip)
