@@ -11,11 +11,12 @@
 
 #include "ccg_base.h"
 
-#if defined(__GNUC__) && defined(__AMX_TILE__) && !defined(CCG_PLAIN)
-#if defined(__AMX_INT8__)
+/* Early versions of clang have names of their own. */
+#if defined(__GNUC__) && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && !defined(CCG_PLAIN)
+#if defined(__AMX_INT8__) || defined(__AMXINT8__)
 #define CCG_MATRIX_INT8
 #endif
-#if defined(__AMX_BF16__)
+#if defined(__AMX_BF16__) || defined(__AMXBF16__)
 #define CCG_MATRIX_BF16
 #endif
 
