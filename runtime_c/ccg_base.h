@@ -75,6 +75,14 @@
 #define CCG_ROLLED_SIMD CCG_SIMD
 #endif
 
+/* In front of one of these, for a loop of few turns: clang leaves it rolled, which it would unroll
+   before it looks for vectors, and then make them of the turns of the loop around it. */
+#if defined(__clang__) && !defined(CCG_PLAIN)
+#define CCG_SHORT _Pragma("clang loop unroll(disable)")
+#else
+#define CCG_SHORT
+#endif
+
 /* Declares a limit of arguments: `x < limit ? limit : x` is one instruction for vectors. gcc makes a
    comparison and a blend of it for a limit that it knows, so it is not told that this one is never
    written. CCG_UNKNOWN: such a limit as an expression. */

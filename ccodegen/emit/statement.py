@@ -32,7 +32,7 @@ from ccodegen.loop.ir import (
     is_unrolled,
 )
 from ccodegen.loop.parts import applied, loads, parts, variables
-from ccodegen.loop.rebuild import expressions, written_buffers
+from ccodegen.loop.rebuild import expressions, statements, written_buffers
 from ccodegen.loop.spelling import c_type
 from ccodegen.loop.turns import most_turns
 from ccodegen.support.element_type import ElementType
@@ -43,6 +43,7 @@ _LEAST_VECTOR = 16  # bytes
 # unroll such a loop before it looks for vectors.
 _WHOLE_VECTORS = (4, 8, 16)
 _LEAST_TURNS = 8
+_SHORT = range(4, 65)  # turns of a loop that clang unrolls before it looks for vectors
 _MOST_APART = 4  # elements, which compilers read as whole vectors
 _VECTORS = (LoopKind.VECTOR, LoopKind.LANES)
 # Functions of f16 that have another form for one alone.
@@ -72,6 +73,7 @@ class StatementPrinter:
         self._around: list[For] = []
         self._read: dict[Buffer, tuple[For, ...]] = {}
         self._in_vector = False
+        self._kept: set[Buffer] = set()
 
     def name(self, thing: Var | Buffer) -> str:
         return self.names.name(thing, thing.name, "v" if isinstance(thing, Var) else "buffer")
@@ -79,8 +81,9 @@ class StatementPrinter:
     def block(self, statements: Sequence[Stmt]) -> list[str]:
         lines: list[str] = []
         own = [s.buffer for s in statements if isinstance(s, Alloc)]
+        self._kept |= _kept(statements, own)
         rest = iter(_with_next(statements))
-        steers = any(isinstance(s, For) and hint(s) for s in statements)
+        steers = any(isinstance(s, For) and s.kind in _VECTORS for s in statements)
         for statement, following in rest:
             if steers and isinstance(statement, Let):
                 lines += self.let(statement, may_guard=True)
@@ -137,7 +140,21 @@ class StatementPrinter:
         if loop.kind in _VECTORS:
             around = tuple(self._around)
             self._read.update((x.buffer, around) for x in loads(*expressions(loop.body)))
-        return [*hint(loop, is_vector), head, *indented(lines), "}"]
+        return [*self._hint(loop, is_vector), head, *indented(lines), "}"]
+
+    def _hint(self, loop: For, is_vector: bool) -> list[str]:
+        """Stands before a loop that compilers may vectorise; `is_vector`: all of it at once."""
+        if loop.kind not in _VECTORS:
+            return []
+        has_length = isinstance(loop.extent, int)
+        is_plain = loop.kind is LoopKind.VECTOR and has_length and not is_vector
+        macro = "CCG_SIMD" if is_plain else "CCG_ROLLED_SIMD"
+        is_short = has_length and loop.extent in _SHORT and not self._keeps(loop)
+        return [f"CCG_SHORT {macro}" if is_short else macro]
+
+    def _keeps(self, loop: For) -> bool:
+        read = {load.buffer for load in loads(*expressions(loop.body))}
+        return not self._kept.isdisjoint(read | written_buffers(loop.body))
 
     def prefetches(self, loop: For) -> Iterator[str]:
         for found in prefetches(loop, self._around, self.written, self._read):
@@ -199,11 +216,18 @@ class StatementPrinter:
         return f"&{self.name(buffer)}" if scalar else self.name(buffer)
 
 
-def hint(loop: For, is_vector: bool = False) -> list[str]:
-    """What stands before a loop that compilers may vectorise; `is_vector`: all of it at once."""
-    if loop.kind is LoopKind.VECTOR and isinstance(loop.extent, int) and not is_vector:
-        return ["CCG_SIMD"]
-    return ["CCG_ROLLED_SIMD"] if loop.kind in _VECTORS else []
+def _kept(block: Sequence[Stmt], own: Sequence[Buffer]) -> set[Buffer]:
+    """The arrays of a block that loops over their elements, in a loop of the block, add to:
+    compilers that unroll all loops over them, made of vectors, keep them in registers."""
+    loops = [loop for loop in block if isinstance(loop, For)] if own else []
+    inner = [s for loop in loops for s in statements(loop.body) if isinstance(s, For)]
+    return {
+        s.buffer
+        for loop in inner
+        if loop.kind in _VECTORS
+        for s in statements(loop.body)
+        if isinstance(s, Store) and s.buffer in own and variables(*s.indices) == (loop.var,)
+    }
 
 
 def _makes_vectors(loop: For) -> bool:

@@ -90,8 +90,8 @@ class _Factor:
         return failed
 
     def _clear_beyond(self) -> None:
-        """Zeroes columns that only fill the last panel: products of what was in memory before may be
-        denormal, which takes twenty times as long."""
+        """Zeroes columns that only fill the last panel: products of what was in memory before may
+        be denormal, which takes twenty times as long."""
         b, beyond = self.builder, self.blocks * self.tile.columns - self.size
         if beyond:
             with b.loop(self.tile.rows, "r") as r, b.loop(beyond, "c", LoopKind.VECTOR) as c:
