@@ -217,14 +217,14 @@ class StatementPrinter:
 
 
 def _kept(block: Sequence[Stmt], own: Sequence[Buffer]) -> set[Buffer]:
-    """The arrays of a block that loops over their elements, in a loop of the block, add to:
-    compilers that unroll all loops over them, made of vectors, keep them in registers."""
+    """The arrays of a block that loops over several vectors of theirs, in a loop of the block, add
+    to: compilers that unroll all such loops keep them in registers."""
     loops = [loop for loop in block if isinstance(loop, For)] if own else []
     inner = [s for loop in loops for s in statements(loop.body) if isinstance(s, For)]
     return {
         s.buffer
         for loop in inner
-        if loop.kind in _VECTORS
+        if loop.kind is LoopKind.VECTOR
         for s in statements(loop.body)
         if isinstance(s, Store) and s.buffer in own and variables(*s.indices) == (loop.var,)
     }
