@@ -43,7 +43,7 @@ _LEAST_VECTOR = 16  # bytes
 # unroll such a loop before it looks for vectors.
 _WHOLE_VECTORS = (4, 8, 16)
 _LEAST_TURNS = 8
-_SHORT = range(4, 65)  # turns of a loop that clang unrolls before it looks for vectors
+_SHORT = (4, *range(8, 65))  # turns that fill vectors; clang unrolls them before it looks for any
 _MOST_APART = 4  # elements, which compilers read as whole vectors
 _VECTORS = (LoopKind.VECTOR, LoopKind.LANES)
 # Functions of f16 that have another form for one alone.

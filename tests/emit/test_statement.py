@@ -1,4 +1,5 @@
-"""What is read on a condition, next to loops over few elements; f16s outside of vectors."""
+"""What is read on a condition, next to loops over few elements; f16s outside of vectors; short
+loops."""
 
 from __future__ import annotations
 
@@ -6,7 +7,19 @@ import ccodegen
 from ccodegen.emit.names import Names
 from ccodegen.emit.statement import StatementPrinter
 from ccodegen.loop.builder import apply, index
-from ccodegen.loop.ir import INDEX, Buffer, Expr, For, Load, LoopKind, Space, Stmt, Store, Var
+from ccodegen.loop.ir import (
+    INDEX,
+    Alloc,
+    Buffer,
+    Expr,
+    For,
+    Load,
+    LoopKind,
+    Space,
+    Stmt,
+    Store,
+    Var,
+)
 from ccodegen.support.element_type import ElementType
 
 F16, I = ElementType.F16, Var("i", INDEX)  # noqa: E741
@@ -78,3 +91,19 @@ def test_turns_that_read_by_themselves_are_guarded() -> None:
         text = in_loop(Load(x, (I,)), 100, kind)
         assert ("CCG_GUARDED(uint16_t, x[i])" in text) == (kind is LoopKind.SINGLE)
         assert ("CCG_SIMD" in text) != (kind is LoopKind.SINGLE)
+
+
+def test_a_loop_of_few_turns_is_said_to_be_short() -> None:
+    x = Buffer("x", F16, (1000,), Space.ARGUMENT)
+    for extent, is_short in ((3, False), (4, True), (7, False), (64, True), (65, False)):
+        assert ("CCG_SHORT" in in_loop(Load(x, (I,)), extent)) == is_short
+
+
+def test_loops_over_sums_that_registers_keep_are_not() -> None:
+    x = Buffer("x", ElementType.F32, (1000,), Space.ARGUMENT)
+    sums = Buffer("sums", ElementType.F32, (32,), Space.LOCAL)
+    total = Store(sums, (I,), apply("add", Load(sums, (I,)), Load(x, (I,))))
+    adding = For(I, 32, (total,), LoopKind.VECTOR)
+    for loop, is_short in ((adding, True), (For(Var("r", INDEX), 9, (adding,)), False)):
+        lines = StatementPrinter(Names(), set(), set(), set()).block((Alloc(sums), loop))
+        assert any("CCG_SHORT" in line for line in lines) == is_short

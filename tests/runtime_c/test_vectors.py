@@ -1,4 +1,4 @@
-"""gcc makes vectors of loops over the runtime's functions: else they take ten times as long."""
+"""Compilers make vectors of loops: else they take ten times as long."""
 
 from __future__ import annotations
 
@@ -62,3 +62,21 @@ def test_vectors(tmp_path: Path, expression: str, to: str, of: str) -> None:
         [*command, "-c", str(source), "-o", object_file], capture_output=True, text=True, check=True
     )
     assert "loop vectorized" in said.stderr
+
+
+@pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed")
+def test_clang_looks_for_vectors_in_a_short_loop(tmp_path: Path) -> None:
+    source = tmp_path / "loop.c"
+    source.write_text(
+        '#include "ccg_base.h"\n'
+        "void f(const float *CCG_RESTRICT x, float *CCG_RESTRICT y, ptrdiff_t n)\n{\n"
+        "    for (ptrdiff_t i = 0; i < n; ++i) {\n"
+        "        CCG_SHORT CCG_SIMD\n        for (ptrdiff_t j = 0; j < 32; ++j) {\n"
+        "            y[i * 32 + j] = y[i * 32 + j] - x[i * 512] * x[j];\n        }\n    }\n}\n"
+    )
+    flags = (*load("x86-64").compile_flags(False), "-march=x86-64-v3", f"-I{header_dir()}")
+    command = ["clang", *flags, "-Rpass=loop-vectorize", "-c", str(source), "-o"]
+    said = subprocess.run(
+        [*command, str(tmp_path / "loop.o")], capture_output=True, text=True, check=True
+    )
+    assert "loop.c:6:9: remark: vectorized loop" in said.stderr
