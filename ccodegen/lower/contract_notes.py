@@ -84,6 +84,7 @@ class Notes:
         if tile.adds_bytes:
             name = f"ccg_excess_{tile.left.text}_{tile.right.text}"
             return name, "ccg_dot.h", (tile.columns, self._depth)
-        lines = (tile.rows, panel.row_step) if is_left else (1, 0)
-        count = self._depth if is_left else self._depth * tile.columns
-        return "ccg_least_bf16", "ccg_bf16_pairs.h", (*lines, count)
+        lines, step = (tile.rows, panel.row_step) if is_left else (tile.columns, self._depth)
+        is_whole = step == self._depth  # one line then
+        all_lines = (1, 0, lines * self._depth) if is_whole else (lines, step, self._depth)
+        return "ccg_least_bf16", "ccg_bf16_pairs.h", all_lines

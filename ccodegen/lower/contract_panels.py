@@ -20,8 +20,8 @@ from typing import TypeAlias
 from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, const, index
 from ccodegen.loop.cost import CACHE_LINE
-from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind, Var
-from ccodegen.loop.linear import delinearize, linearize
+from ccodegen.loop.ir import MOST_UNROLLED, Buffer, Expr, Index, Load, LoopKind, Var
+from ccodegen.loop.linear import delinearize, linearize, merged_axes
 from ccodegen.lower.chunks import in_strips, remaining
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import position_of, steps_along, stride_along
@@ -33,6 +33,9 @@ from ccodegen.support.immutable import immutable
 
 _ZERO = index(0)
 _STRIP = 256  # bytes of a row of the right matrix: each of its rows is in another page
+# Neighbours that are copied together: where gcc unrolls their loop, it puts them together of what
+# it has read for the row before.
+_SHORT_RUN = range(4, MOST_UNROLLED + 1)
 _COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places of 32 KB
 
 
@@ -109,8 +112,16 @@ class Packer:
         if by_rows:
             with self._builder.loop(inside, "i", LoopKind.PARALLEL) as i:
                 at = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row(i))
-                with self._depth_loops(LoopKind.VECTOR) as depth:
-                    store(i, linearize(depth, shape.depth), self._product.lhs(batch, at, depth))
+                extents, step = self._runs(batch, at)
+                *outer, run = extents
+                is_rolled = step == 1 and run in _SHORT_RUN
+                kind = LoopKind.LANES if is_rolled else LoopKind.VECTOR
+                with (
+                    self._builder.loops(outer, "k") as before,
+                    self._builder.loop(run, "k", kind) as k,
+                ):
+                    place = linearize((*before, k), extents)
+                    store(i, place, self._product.lhs(batch, at, self._depth(place)))
             with (
                 self._builder.loop(inside, "i") as i,
                 self._builder.loop(self.depth - self._k, "rest", LoopKind.VECTOR) as rest,
@@ -370,6 +381,18 @@ class Packer:
         *outer, last = self._product.shape.depth or (1,)
         with self._builder.loops(outer, "k") as before, self._builder.loop(last, "k", kind) as k:
             yield (*before, k)[: len(self._product.shape.depth)]
+
+    def _runs(self, batch: Index, row: Index) -> tuple[list[int], int]:
+        """Extents of loops over the depth, as few as there are where the row lies in memory, and
+        how far apart elements of the last one are; 0: nobody knows."""
+        shape = self._product.shape
+        with self._builder.block(), self._builder.loops(shape.depth, "a") as depth:
+            value = self._product.lhs(batch, row, depth)
+            found = steps_along(self._builder, value, depth, (*row, *batch))
+        if found is None:
+            return list(shape.depth) or [1], 0
+        axes = merged_axes(shape.depth, found[1]) or [(1, 1)]
+        return [extent for extent, _ in axes], axes[-1][1]
 
     def _rows_lie_side_by_side(self, batch: Index) -> bool:
         """Whether neighbours in a column of the left matrix are neighbours in memory."""
