@@ -33,9 +33,9 @@ from ccodegen.support.immutable import immutable
 
 _ZERO = index(0)
 _STRIP = 256  # bytes of a row of the right matrix: each of its rows is in another page
-# Neighbours that are copied together: where gcc unrolls their loop, it puts them together of what
-# it has read for the row before.
-_SHORT_RUN = range(4, MOST_UNROLLED + 1)
+# Elements that are copied together, neighbours and others: where gcc unrolls their loop, it puts
+# them together of what it has read for the row before.
+_LEAST_NEIGHBOURS, _LEAST_APART = 4, 8
 _COLLIDING = 1024  # bytes: rows that far apart fall on an eighth of the places of 32 KB
 
 
@@ -114,8 +114,8 @@ class Packer:
                 at = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row(i))
                 extents, step = self._runs(batch, at)
                 *outer, run = extents
-                is_rolled = step == 1 and run in _SHORT_RUN
-                kind = LoopKind.LANES if is_rolled else LoopKind.VECTOR
+                least = _LEAST_NEIGHBOURS if step == 1 else _LEAST_APART
+                kind = LoopKind.LANES if least <= run <= MOST_UNROLLED else LoopKind.VECTOR
                 with (
                     self._builder.loops(outer, "k") as before,
                     self._builder.loop(run, "k", kind) as k,
