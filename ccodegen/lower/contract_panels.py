@@ -129,7 +129,7 @@ class Packer:
                 store(i, plus(rest, index(self._k)), zero)
         else:
             with (
-                self._depth_loops(LoopKind.SERIAL) as depth,
+                self._builder.loops(shape.depth, "k") as depth,
                 self._builder.loop(inside, "i", LoopKind.VECTOR) as i,
             ):
                 store(i, linearize(depth, shape.depth), self._product.lhs(batch, row(i), depth))
@@ -374,13 +374,6 @@ class Packer:
         (missing,) = self._builder.simplify((apply("subtract", index(size), inside),))
         with self._builder.loop(missing, "rest") as rest:
             yield minus(index(size - 1), rest)
-
-    @contextmanager
-    def _depth_loops(self, kind: LoopKind) -> Iterator[Index]:
-        """Loops over the depth, the last one of that kind."""
-        *outer, last = self._product.shape.depth or (1,)
-        with self._builder.loops(outer, "k") as before, self._builder.loop(last, "k", kind) as k:
-            yield (*before, k)[: len(self._product.shape.depth)]
 
     def _runs(self, batch: Index, row: Index) -> tuple[list[int], int]:
         """Extents of loops over the depth, as few as there are where the row lies in memory, and
