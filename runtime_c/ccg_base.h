@@ -76,7 +76,8 @@
 #endif
 
 /* In front of one of these, for a loop of few turns: clang leaves it rolled, which it would unroll
-   before it looks for vectors, and then make them of the turns of the loop around it. */
+   before it looks for vectors, and then make them of the turns of the loop around it. Not for one
+   that adds to an array which a loop around it is to keep in registers: that takes unrolling. */
 #if defined(__clang__) && !defined(CCG_PLAIN)
 #define CCG_SHORT _Pragma("clang loop unroll(disable)")
 #else

@@ -32,7 +32,7 @@ from ccodegen.loop.ir import (
     is_unrolled,
 )
 from ccodegen.loop.parts import applied, loads, parts, variables
-from ccodegen.loop.rebuild import expressions, statements, written_buffers
+from ccodegen.loop.rebuild import expressions, statements, used_buffers, written_buffers
 from ccodegen.loop.spelling import c_type
 from ccodegen.loop.turns import most_turns
 from ccodegen.support.element_type import ElementType
@@ -149,12 +149,9 @@ class StatementPrinter:
         has_length = isinstance(loop.extent, int)
         is_plain = loop.kind is LoopKind.VECTOR and has_length and not is_vector
         macro = "CCG_SIMD" if is_plain else "CCG_ROLLED_SIMD"
-        is_short = has_length and loop.extent in _SHORT and not self._keeps(loop)
-        return [f"CCG_SHORT {macro}" if is_short else macro]
-
-    def _keeps(self, loop: For) -> bool:
-        read = {load.buffer for load in loads(*expressions(loop.body))}
-        return not self._kept.isdisjoint(read | written_buffers(loop.body))
+        is_short = has_length and loop.extent in _SHORT
+        may_be_rolled = is_short and self._kept.isdisjoint(used_buffers(loop.body))
+        return [f"CCG_SHORT {macro}" if may_be_rolled else macro]
 
     def prefetches(self, loop: For) -> Iterator[str]:
         for found in prefetches(loop, self._around, self.written, self._read):

@@ -85,6 +85,7 @@ class Notes:
             name = f"ccg_excess_{tile.left.text}_{tile.right.text}"
             return name, "ccg_dot.h", (tile.columns, self._depth)
         lines, step = (tile.rows, panel.row_step) if is_left else (tile.columns, self._depth)
-        is_whole = step == self._depth  # one line then
-        all_lines = (1, 0, lines * self._depth) if is_whole else (lines, step, self._depth)
-        return "ccg_least_bf16", "ccg_bf16_pairs.h", all_lines
+        count = self._depth
+        if step == count:  # nothing lies between them
+            lines, step, count = 1, 0, lines * count
+        return "ccg_least_bf16", "ccg_bf16_pairs.h", (lines, step, count)

@@ -120,8 +120,8 @@ class Packer:
                     self._builder.loops(outer, "k") as before,
                     self._builder.loop(run, "k", kind) as k,
                 ):
-                    place = linearize((*before, k), extents)
-                    store(i, place, self._product.lhs(batch, at, self._depth(place)))
+                    linear = linearize((*before, k), extents)
+                    store(i, linear, self._product.lhs(batch, at, self._depth(linear)))
             with (
                 self._builder.loop(inside, "i") as i,
                 self._builder.loop(self.depth - self._k, "rest", LoopKind.VECTOR) as rest,
@@ -378,13 +378,11 @@ class Packer:
     def _runs(self, batch: Index, row: Index) -> tuple[list[int], int]:
         """Extents of loops over the depth, as few as there are where the row lies in memory, and
         how far apart elements of the last one are; 0: nobody knows."""
-        shape = self._product.shape
-        with self._builder.block(), self._builder.loops(shape.depth, "a") as depth:
-            value = self._product.lhs(batch, row, depth)
-            found = steps_along(self._builder, value, depth, (*row, *batch))
+        depth = self._product.shape.depth
+        found = self._steps(depth, lambda *k: self._product.lhs(batch, row, k), (*row, *batch))
         if found is None:
-            return list(shape.depth) or [1], 0
-        axes = merged_axes(shape.depth, found[1]) or [(1, 1)]
+            return list(depth) or [1], 0
+        axes = merged_axes(depth, found[1]) or [(1, 1)]
         return [extent for extent, _ in axes], axes[-1][1]
 
     def _rows_lie_side_by_side(self, batch: Index) -> bool:
