@@ -7,7 +7,7 @@
 #define _GNU_SOURCE 1 /* ccg_processor.h */
 #include "ccg_pool.h"
 
-static ccg_pool ccg_own_pool = CCG_POOL(CCG_THREADS);
+static ccg_pool ccg_own_pool CCG_ALIGNED(128) = CCG_POOL(CCG_THREADS);
 
 extern const ccg_threads ccg_shared_threads;
 const ccg_threads ccg_shared_threads = {ccg_pool_run, &ccg_own_pool};

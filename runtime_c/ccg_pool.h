@@ -6,8 +6,9 @@
    for a thread that has not begun. From call to call a thread has the same part of the turns, so
    what it has written and reads again is in its core's caches.
 
-   The caller does all turns itself while another call is under way, in a process forked after the
-   helpers were started, where none could be started, and where there is no pthread.h. */
+   The caller does all turns itself while another call is under way, where no helper could be
+   started, and where there is no pthread.h; in a process forked after the helpers were started it
+   takes all shares, as nobody else does. */
 #ifndef CCG_POOL_H
 #define CCG_POOL_H
 
@@ -37,27 +38,30 @@
 #define CCG_POOL_SHARES 4 /* of a call for each thread */
 #define CCG_POOL_TICKETS 8u /* more than a thread ever has shares */
 
-/* The shares of one thread that nobody has taken: number of the call * CCG_POOL_TICKETS + how many
-   are left. On cache lines of its own. */
+/* The shares of one thread, on cache lines of its own. */
 typedef struct ccg_pool_queue {
-    uint32_t ticket;
-    char apart[128 - sizeof(uint32_t)];
+    uint32_t ticket; /* number of the call * CCG_POOL_TICKETS + how many nobody has taken */
+    uint32_t done;   /* shares of any thread that this one has done, modulo 2^32 */
+    char apart[128 - 2 * sizeof(uint32_t)];
 } ccg_pool_queue;
 
+/* What helpers watch comes with the rest of the call on one cache line, if the pool begins one; only
+   the caller writes there. */
 typedef struct ccg_pool {
-    ptrdiff_t size;    /* threads of a call, the caller's included */
-    int busy;          /* a call is under way, which alone writes what follows, up to `call` */
-    pid_t process;     /* the one that has started the helpers; 0: none has */
-    ptrdiff_t helpers; /* how many threads were started */
+    ccg_number call; /* how many calls have begun, modulo 2^32 */
+    int stop;        /* helpers end instead of taking shares */
+    int processor;   /* that the caller was on when the call began */
     ccg_part *part;
     void *context;
     ptrdiff_t count;
     ptrdiff_t shares;
-    ccg_number call; /* how many calls have begun, modulo 2^32 */
-    ptrdiff_t left;  /* shares that are not done */
+    ptrdiff_t helpers; /* how many threads were started */
+    char apart[128];
+    ptrdiff_t size;  /* threads of a call, the caller's included */
+    int busy;        /* a call is under way */
+    pid_t process;   /* the one that has started the helpers; 0: none has */
+    uint32_t due;    /* shares of all calls, modulo 2^32 */
     ptrdiff_t begun; /* helpers that know their number */
-    int processor;   /* that the caller was on when the call began */
-    int stop;        /* helpers end instead of taking shares */
     pthread_t threads[CCG_POOL_MOST];
     ccg_pool_queue queues[CCG_POOL_MOST]; /* the caller's first */
 } ccg_pool;
@@ -96,14 +100,19 @@ CCG_INLINE ptrdiff_t ccg_pool_turn(const ccg_pool *pool, ptrdiff_t share)
 /* Does shares of this call until all are taken, those of this thread first. */
 CCG_INLINE void ccg_pool_work(ccg_pool *pool, uint32_t call, ptrdiff_t thread)
 {
+    ccg_pool_queue *const own = &pool->queues[thread];
     const ptrdiff_t threads = pool->helpers + 1;
+    uint32_t done;
     ptrdiff_t n, share;
+    __builtin_prefetch(own, 1);
+    done = own->done;
     for (n = 0; n < threads; ++n) {
         while ((share = ccg_pool_take(pool, call, (thread + n) % threads)) >= 0) {
             pool->part(pool->context, ccg_pool_turn(pool, share), ccg_pool_turn(pool, share + 1));
-            __atomic_sub_fetch(&pool->left, 1, __ATOMIC_RELEASE);
+            ++done;
         }
     }
+    __atomic_store_n(&own->done, done, __ATOMIC_RELEASE);
 }
 
 /* Waits until another call than `seen` has begun, and returns its number. */
@@ -144,7 +153,7 @@ CCG_INLINE uint32_t ccg_pool_begin(ccg_pool *pool, ptrdiff_t shares)
     ptrdiff_t n;
     pool->shares = shares;
     __atomic_store_n(&pool->processor, ccg_this_processor(), __ATOMIC_RELAXED);
-    __atomic_store_n(&pool->left, shares, __ATOMIC_RELAXED);
+    pool->due += (uint32_t)shares;
     for (n = 0; n <= pool->helpers; ++n) {
         const ptrdiff_t own = ccg_pool_first(pool, n + 1) - ccg_pool_first(pool, n);
         __atomic_store_n(
@@ -152,6 +161,17 @@ CCG_INLINE uint32_t ccg_pool_begin(ccg_pool *pool, ptrdiff_t shares)
     }
     ccg_number_set(&pool->call, call);
     return call;
+}
+
+/* Whether all shares of all calls are done. */
+CCG_INLINE int ccg_pool_is_done(const ccg_pool *pool)
+{
+    uint32_t due = pool->due;
+    ptrdiff_t n;
+    for (n = 0; n <= pool->helpers; ++n) {
+        due -= __atomic_load_n(&pool->queues[n].done, __ATOMIC_ACQUIRE);
+    }
+    return due == 0;
 }
 
 /* Starts as many helpers as asked for, or as the system gives. */
@@ -175,7 +195,7 @@ CCG_INLINE void ccg_pool_share(ccg_pool *pool, ptrdiff_t count, ccg_part *part, 
     pool->context = context;
     pool->count = count;
     ccg_pool_work(pool, ccg_pool_begin(pool, count < most ? count : most), 0);
-    while (__atomic_load_n(&pool->left, __ATOMIC_ACQUIRE) != 0) {
+    while (!ccg_pool_is_done(pool)) {
         if (look < CCG_POOL_LOOKS) {
             CCG_PAUSE();
             ++look;
@@ -195,7 +215,7 @@ CCG_INLINE void ccg_pool_run(void *owner, ptrdiff_t count, ccg_part *part, void 
     if (pool->process == 0) {
         ccg_pool_start(pool);
     }
-    if (pool->helpers == 0 || pool->process != getpid()) {
+    if (pool->helpers == 0) {
         part(context, 0, count);
     } else {
         ccg_pool_share(pool, count, part, context);

@@ -67,10 +67,12 @@ def _parts(kernel: Kernel, name: str, files: Names) -> dict[int, Part]:
     loops = list(parallel_loops(kernel.body))
     shared = counted(len(loops), "loop") if loops else "nothing"
     decided(name, f"{shared} shared among threads", "with much work and independent turns")
-    return {
-        id(loop): Part(*(files.fresh(f"{name}_{of}") for of in ("part", "context", "turns")))
-        for loop in loops
-    }
+    parts: dict[int, Part] = {}
+    for together in loops:
+        names = (files.fresh(f"{name}_{of}") for of in ("part", "context", "turns"))
+        part = Part(together[:-1], *names)
+        parts |= {id(loop): part for loop in together}
+    return parts
 
 
 def _parameter(buffer: Buffer, printer: StatementPrinter, is_written: bool) -> str:

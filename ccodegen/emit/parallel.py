@@ -9,7 +9,10 @@
                                     …
                                     ccg_in_parts(threads, 5000, m_copy_part, &context);
 
-The loop has a function with parameters, as compilers forget restrict elsewhere.
+The loop has a function with parameters, as compilers forget restrict elsewhere. Small loops right
+before it that touch other elements, as those that fill the edges of its result, are in that
+function too: each thread does so much of them as it does of the large loop, and later finds what it
+has written in its core's caches.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from ccodegen.emit.statement import StatementPrinter
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.used import used_variables
 from ccodegen.loop.cost import cost
-from ccodegen.loop.independence import independent
+from ccodegen.loop.independence import apart, independent
 from ccodegen.loop.ir import Alloc, Buffer, For, If, Let, LoopKind, Space, Stmt, Var
 from ccodegen.loop.join_loops import join_loops
 from ccodegen.loop.rebuild import statements, used_buffers
@@ -35,14 +38,16 @@ LOCAL_NAMES = ("threads", "context", "shared", "begin", "end", "piece", "last")
 
 _LEAST_WORK = 200_000  # operations or bytes, some 20 µs: ten times what waking a thread takes
 _ENOUGH_TURNS = 32  # that it matters little whether a thread has one more than another
+_MOST_INDEX = 2**31 - 1  # that any processor with threads computes
 _CHUNK = 1024  # turns of a vector loop that stay together: whole vectors, whole cache lines
 
 
 @immutable
 class Part:
-    """What one thread does of a loop: `function` over a `struct context` of what it uses, which
-    `turns` takes as parameters."""
+    """What one thread does of a loop and of the small ones before it: `function` over a `struct
+    context` of what they use, which `turns` takes as parameters."""
 
+    before: tuple[For, ...]
     function: str
     context: str
     turns: str
@@ -62,16 +67,39 @@ class PartText:
         return [*fitted([f"{storage} {self.prototype}"]), "{", *self.body, "}"]
 
 
-def parallel_loops(body: Sequence[Stmt]) -> Iterator[For]:
+def parallel_loops(body: Sequence[Stmt]) -> Iterator[tuple[For, ...]]:
     """The outermost loops whose turns are worth sharing: of known number, proven independent or
-    said to be, and without use of arrays that the kernel declares around them."""
+    said to be, and without use of arrays that the kernel declares around them. Each behind the
+    small ones right before it that can be shared with it."""
+    small: list[Stmt] = []
     for statement in body:
         match statement:
             case For() if _is_worth_it(statement):
-                inside = parallel_loops(statement.body)
-                yield from (statement,) if _can_be_shared(statement) else inside
+                if _can_be_shared(statement):
+                    yield _with_small_ones(small, statement)
+                else:
+                    yield from parallel_loops(statement.body)
+                small = []
             case If(_, then, orelse):
                 yield from parallel_loops((*then, *orelse))
+                small = []
+            case _:
+                small.append(statement)
+
+
+def _with_small_ones(small: Sequence[Stmt], loop: For) -> tuple[For, ...]:
+    together, (count, _) = [loop], _turns(_joined(loop))
+    for statement in reversed(small):
+        match statement:
+            case For(_, int(extent)) if extent * count <= _MOST_INDEX:
+                if not _can_be_shared(statement):
+                    break
+                if not all(apart(statement, other) for other in together):
+                    break
+                together.insert(0, statement)
+            case _:
+                break
+    return tuple(together)
 
 
 def _is_worth_it(loop: For) -> bool:
@@ -115,8 +143,10 @@ class ParallelPrinter(StatementPrinter):
         part = self._parts.get(id(loop))
         if part is None:
             return super().loop(loop)
-        loop = join_loops(loop, _ENOUGH_TURNS)
-        members = self._members(loop)
+        if any(loop is other for other in part.before):
+            return []
+        loop = _joined(loop)
+        members = self._members((*part.before, loop))
         self.printed.append(self._part(loop, part, members))
         self.headers.add(HEADER)
         values = ", ".join(name for _, name in members)
@@ -124,10 +154,10 @@ class ParallelPrinter(StatementPrinter):
         lines = [f"struct {part.context} context = {{{values}}};", call]
         return ["{", *indented(lines), "}"]
 
-    def _members(self, loop: For) -> list[tuple[str, str]]:
-        """Type and name of what the loop uses from around it."""
-        buffers, used = _outer_buffers(loop), used_variables((loop,))
-        bound = {s.var for s in statements((loop,)) if isinstance(s, For | Let)}
+    def _members(self, loops: tuple[For, ...]) -> list[tuple[str, str]]:
+        """Type and name of what the loops use from around them."""
+        buffers, used = set().union(*map(_outer_buffers, loops)), used_variables(loops)
+        bound = {s.var for s in statements(loops) if isinstance(s, For | Let)}
         variables = sorted(used - bound, key=lambda var: var.name)
         pointers = [(self._pointer(b), self.name(b)) for b in self._order if b in buffers]
         return pointers + [(f"{c_type(v.type)} ", self.name(v)) for v in variables]
@@ -138,6 +168,7 @@ class ParallelPrinter(StatementPrinter):
     def _part(self, loop: For, part: Part, members: Sequence[tuple[str, str]]) -> PartText:
         """The loop from `begin` to `end`, of pieces that have several turns each or one."""
         count, chunk = _turns(loop)
+        before = [line for other in part.before for line in self._share(other, count)]
         if chunk == 1:
             lines = self.turns(loop, "begin", "end")
         elif loop.extent == count * chunk:  # then compilers make nothing for what is left over
@@ -152,7 +183,12 @@ class ParallelPrinter(StatementPrinter):
         parameters += ["ptrdiff_t begin", "ptrdiff_t end"]
         prototype = f"void {part.turns}({', '.join(parameters)})"
         caller = (*_context(part, members), *_function(part, members))
-        return PartText(prototype, tuple(fitted(indented(lines))), caller)
+        return PartText(prototype, tuple(fitted(indented([*before, *lines]))), caller)
+
+    def _share(self, loop: For, count: int) -> list[str]:
+        """So much of a loop as lies from `begin` to `end` of so many pieces."""
+        first, end = (f"{bound} * {loop.extent} / {count}" for bound in ("begin", "end"))
+        return self.turns(loop, first, end)
 
 
 def _qualified(kind: str) -> str:
@@ -170,6 +206,10 @@ def _function(part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
     lines += [f"{part.turns}({', '.join(values)});"]
     prototype = f"static void {part.function}(void *context, ptrdiff_t begin, ptrdiff_t end)"
     return [*fitted([prototype]), "{", *fitted(indented(lines)), "}", ""]
+
+
+def _joined(loop: For) -> For:
+    return join_loops(loop, _ENOUGH_TURNS)
 
 
 def _turns(loop: For) -> tuple[int, int]:

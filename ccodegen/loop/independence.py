@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.library import blocks_used
 from ccodegen.loop.parts import loads
 from ccodegen.loop.ranges import EVERYTHING, Interval, counted
+from ccodegen.loop.rebuild import statements, used_buffers
 
 Body: TypeAlias = tuple[Stmt, ...]
 
@@ -52,6 +54,29 @@ def independent(loop: For, calls: bool = False) -> bool:
     if accesses.calls and (not calls or outer & accesses.called):
         return False
     return all(accesses.stay_apart(accesses.indices[buffer], loop.var, turns) for buffer in outer)
+
+
+def apart(first: For, second: For) -> bool:
+    """Whether neither loop touches what the other one writes. True only where it is proven: the
+    indices of two accesses differ, as what they differ by is no multiple of some number.
+
+    Apart: `for i < 8: y[i * 32] = 0.0` and `for i < 8: for j < 31: y[i * 32 + j + 1] = x[j]`.
+    """
+    accesses = _Accesses()
+    accesses.collect((first,))
+    bound, own = set(accesses.ranges), {b: len(i) for b, i in accesses.indices.items()}
+    accesses.collect((second,))
+    if bound & {s.var for s in statements((second,)) if isinstance(s, For | Let)}:
+        return False
+    shared = accesses.written & used_buffers((first,)) & used_buffers((second,))
+    if shared & accesses.called:
+        return False
+    for buffer in shared:
+        indices = accesses.indices[buffer]
+        pairs = itertools.product(indices[: own[buffer]], indices[own[buffer] :])
+        if not all(accesses.differ(one, other) for one, other in pairs):
+            return False
+    return True
 
 
 @dataclass
@@ -170,6 +195,21 @@ class _Accesses:
         kept = {t: c for t, c in index.terms.items() if c % period or self._is_fixed(t)}
         nearest = (index.constant + period // 2) % period - period // 2
         return Affine(kept, nearest)
+
+    def differ(self, one: Index, other: Index) -> bool:
+        """Whether one dimension keeps two indices apart."""
+        differences = (self.full(a) - self.full(b) for a, b in zip(one, other, strict=True))
+        return any(map(self._is_never_zero, differences))
+
+    def _is_never_zero(self, difference: Affine) -> bool:
+        steps = {abs(step) for step in difference.terms.values()}
+        return any(self._is_no_multiple(difference, step) for step in (0, *steps))
+
+    def _is_no_multiple(self, index: Affine, period: int) -> bool:
+        """Of 0: is not zero."""
+        reach = self._within(index, period).bounds(self.ranges, self.limits)
+        end = period or math.inf
+        return 0 < reach.low <= reach.high < end or -end < reach.low <= reach.high < 0
 
     def full(self, expr: Expr) -> Affine:
         """The index with the values of names bound in the loop."""

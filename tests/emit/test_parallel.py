@@ -98,6 +98,23 @@ def steps_of_rows() -> Program:
     return programs.one_kernel("steps", (x,), y, b)
 
 
+def framed() -> Program:
+    """A matrix with zeros around it, edge by edge: small loops before the large one."""
+    x, y = programs.argument("x", F32, ROWS, COLUMNS), programs.argument("y", F32, ROWS, COLUMNS)
+    b = Builder()
+    zero, last = const(F32, 0.0), (index(ROWS - 1), index(COLUMNS - 1))
+    for row in (index(0), last[0]):
+        with b.loop(COLUMNS, "j", LoopKind.VECTOR) as j:
+            b.store(y, (row, j), zero)
+    with b.loop(ROWS - 2, "i") as i:
+        for column in (index(0), last[1]):
+            b.store(y, (apply("add", i, index(1)), column), zero)
+    with b.loops((ROWS - 2, COLUMNS - 2), "at", LoopKind.PARALLEL) as at:
+        place = tuple(apply("add", i, index(1)) for i in at)
+        b.store(y, place, apply("add", b.load(x, place), const(F32, 1.0)))
+    return programs.one_kernel("framed", (x,), y, b)
+
+
 def total() -> Program:
     x, y = programs.argument("x", F32, MANY), programs.argument("y", F32)
     b = Builder()
@@ -132,7 +149,7 @@ def whole_pieces() -> Program:
     return elementwise(1 << 18)
 
 
-SHARED = (elementwise, whole_pieces, rows, few_planes, steps_of_rows)
+SHARED = (elementwise, whole_pieces, rows, few_planes, steps_of_rows, framed)
 ALONE = (lambda: elementwise(1000), total, with_array_around, lambda: calling((0,)))
 
 
@@ -156,6 +173,23 @@ def test_calls_that_only_read_what_turns_share_do_no_harm() -> None:
 def test_loops_of_few_turns_are_shared_with_those_in_them() -> None:
     source = emit(few_planes(), load("x86-64"), "p", threads=True).files["src/p.c"]
     assert f"ccg_in_parts(threads, {3 * ROWS}, " in source
+
+
+def test_edges_are_filled_by_those_who_do_what_is_inside() -> None:
+    (together,) = parallel_loops(framed().kernels[0].body)
+    assert len(together) == 4
+    source = emit(framed(), load("x86-64"), "p", threads=True).files["src/p.c"]
+    assert f"= begin * {COLUMNS} / {ROWS - 2}; " in source
+
+
+def test_small_loops_that_write_the_same_stay_before() -> None:
+    program = framed()
+    (kernel,) = program.kernels
+    *edges, inside = kernel.body
+    assert isinstance(inside, For)
+    again = replace(inside, extent=2, var=replace(inside.var, name="twice"))
+    (together,) = parallel_loops((*edges, again, inside))
+    assert together == (inside,)
 
 
 def test_whole_pieces_have_a_known_number_of_turns() -> None:

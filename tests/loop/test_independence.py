@@ -5,30 +5,39 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import pytest
 
 from ccodegen.loop.builder import Builder, apply, const, index
-from ccodegen.loop.independence import independent
+from ccodegen.loop.independence import apart, independent
 from ccodegen.loop.ir import INDEX, Buffer, CallC, Const, Expr, For, Space
 from ccodegen.support.element_type import ElementType
 
 F32 = ElementType.F32
 
 
-def nest(extents: Sequence[int], *indices: tuple[Sequence[int], int]) -> For:
-    """Loops of these extents around stores at these sums: coefficients and a constant each."""
+Place: TypeAlias = tuple[Sequence[int], int]
+"""A sum: coefficients of the loops' variables, and a constant."""
+
+
+def nest(extents: Sequence[int], *indices: Place) -> For:
+    """Loops of these extents around stores at these sums."""
+    (loop,) = nests((extents, *indices))
+    return loop
+
+
+def nests(*each: tuple[Sequence[int], *tuple[Place, ...]]) -> list[For]:
     b = Builder()
     y = Buffer("y", F32, (10**6,))
-    with b.loops(extents, "i") as at:
-        for coefficients, constant in indices:
-            place: Expr = index(constant)
-            for var, coefficient in zip(at, coefficients, strict=True):
-                place = apply("add", place, apply("multiply", var, Const(INDEX, coefficient)))
-            b.store(y, (place,), const(F32, 0.0))
-    (loop,) = b.statements
-    assert isinstance(loop, For)
-    return loop
+    for extents, *indices in each:
+        with b.loops(extents, "i") as at:
+            for coefficients, constant in indices:
+                place: Expr = index(constant)
+                for var, coefficient in zip(at, coefficients, strict=True):
+                    place = apply("add", place, apply("multiply", var, Const(INDEX, coefficient)))
+                b.store(y, (place,), const(F32, 0.0))
+    return [loop for loop in b.statements if isinstance(loop, For)]
 
 
 def places(extents: Sequence[int], indices: Sequence[tuple[Sequence[int], int]]) -> list[set[int]]:
@@ -95,6 +104,59 @@ def test_is_true_of_random_nests() -> None:
             found += 1
             assert are_apart(places(extents, indices)), (extents, indices)
     assert found > 100
+
+
+def random_nest(rng: random.Random) -> tuple[list[int], Place]:
+    extents = [rng.randint(1, 5) for _ in range(rng.randint(1, 4))]
+    steps = rng.choices([0, 1, 2, 3, 4, 6, 8, 12, 24, 25, 48, -4, -12], k=len(extents))
+    return extents, (steps, rng.randint(0, 60))
+
+
+ROW, PLANE = 16, 16 * 16
+INSIDE = ((14, 14, 3), ((PLANE, ROW, 1), PLANE + ROW))
+EDGES = [
+    ((PLANE,), ((1,), 0)),
+    ((PLANE,), ((1,), 15 * PLANE)),
+    ((14, ROW), ((PLANE, 1), PLANE)),
+    ((14, ROW), ((PLANE, 1), PLANE + 15 * ROW)),
+]
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_edges_are_apart_from_what_is_inside(edge: tuple[Sequence[int], Place]) -> None:
+    assert apart(*nests(edge, INSIDE))
+    assert apart(*nests(INSIDE, edge))
+
+
+def test_an_edge_too_wide_is_not_apart() -> None:
+    assert not apart(*nests(((14, ROW + 1), ((PLANE, 1), PLANE)), INSIDE))
+
+
+def test_loops_said_to_be_apart_are() -> None:
+    found = 0
+    for seed in range(5000):
+        rng = random.Random(seed)
+        one, other = random_nest(rng), random_nest(rng)
+        if apart(*nests(one, other)):
+            found += 1
+            touched = (set().union(*places(extents, [place])) for extents, place in (one, other))
+            assert set.isdisjoint(*touched), (one, other)
+    assert found > 1000
+
+
+def test_what_is_read_counts_and_so_do_calls_and_names() -> None:
+    b = Builder()
+    x, y = Buffer("x", F32, (64,)), Buffer("y", F32, (64,))
+    with b.loop(8) as i:
+        b.store(y, (i,), b.load(x, (i,)))
+    with b.loop(8) as i:
+        b.store(y, (apply("add", i, index(8)),), b.load(y, (i,)))
+    with b.loop(8):
+        b.emit(CallC("f", "f.h", (y,), ()))
+    copy, further, call = (loop for loop in b.statements if isinstance(loop, For))
+    assert not apart(copy, further)
+    assert not apart(copy, call) and not apart(call, copy)
+    assert not apart(copy, copy)
 
 
 def ragged(width: int, row: int, block: int = 8) -> For:
