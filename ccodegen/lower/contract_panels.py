@@ -44,7 +44,7 @@ class Panel:
     """Where element (0, 0) of a panel lies, and how far apart rows and columns are. `before`: how
     many of its first rows are those of the panel before it. `notes`: what is known of it, from
     place `note` on (see contract_notes.py); `noted`: a row behind it says what that
-    would be (see `register_tile.with_noted_panels`)."""
+    would be (see `register_tile.with_panels`)."""
 
     buffer: Buffer
     offset: Expr

@@ -132,20 +132,27 @@ def left_runs(product: Product, tile: RegisterTile) -> RunTile | None:
 
 def contract_in_runs(product: Product, runs: RunTile) -> None:
     """For each row of the result: panels of the right matrix, with each the places of the row, the
-    last of which end with it."""
+    last of which end with it. Threads rather share rows and places than batches and panels."""
     rows, builder, tile = by_rows(product), product.work.builder, runs.tile
-    packer, shape = Packer(rows, tile), rows.shape
-    width, columns, _ = shape.sizes
-    with builder.loops(shape.batch, "b", LoopKind.PARALLEL) as batch:
+    packer, shape, batches = Packer(rows, tile), rows.shape, product.shape.batch
+    width, columns, depth = shape.sizes
+    weights = columns * depth * tile.right.bytes
+    order = -1 if product.shares_rows(0, weights, is_packed=False) else 1
+    outer, inner = (batches, shape.batch[len(batches) :])[::order]
+    first, second = (("jt", -(-columns // tile.columns)), ("it", -(-width // tile.rows)))[::order]
+    with (
+        builder.loops(outer, "b", LoopKind.PARALLEL) as before,
+        builder.loops(inner, "b", LoopKind.PARALLEL) as after,
+        builder.loop(first[1], first[0], LoopKind.PARALLEL) as one,
+        builder.loop(second[1], second[0], LoopKind.PARALLEL) as other,
+    ):
+        (number, above), (jt, it) = (before, after)[::order], (one, other)[::order]
+        batch = (*number, *above)
         right = packer.right_in_place(batch)
         assert right is not None
-        with (
-            builder.loop(-(-columns // tile.columns), "jt", LoopKind.PARALLEL) as jt,
-            builder.loop(-(-width // tile.rows), "it", LoopKind.PARALLEL) as it,
-        ):
-            left, panel = runs.left(rows, batch, it), right(jt)
-            sums = _sums(rows, runs, left, panel)
-            packer.finish((batch, it, jt), (sums, left, panel), LoopKind.VECTOR)
+        left, panel = runs.left(rows, batch, it), right(jt)
+        sums = _sums(rows, runs, left, panel)
+        packer.finish((batch, it, jt), (sums, left, panel), LoopKind.VECTOR)
 
 
 def _sums(product: Product, runs: RunTile, left: Panel, right: Panel) -> Buffer:

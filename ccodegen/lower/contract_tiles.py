@@ -11,7 +11,7 @@ sum: strict mode's order.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ from ccodegen.lower.contract_notes import Notes
 from ccodegen.lower.contract_panels import Group, Pack, Packer, Panel, Panels
 from ccodegen.lower.product import Product
 from ccodegen.ops.index import plus, times
-from ccodegen.ops.register_tile import RegisterTile, evenly
+from ccodegen.ops.register_tile import RegisterTile, evenly, has_panels
 
 _ZERO = index(0)
 _NEAR = 1 << 19  # bytes that a second-level cache keeps while others pass
@@ -40,6 +40,9 @@ _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what s
 
 def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
     work, sizes = product.work, product.shape.batch
+    if _Tiles(product, tile).shares_rows_of_all:
+        _Tiles(product, tile).write_all(sizes)
+        return
     shared = _shared_dimension(product)
     if shared is None:
         with work.builder.loops(sizes, "b", LoopKind.PARALLEL) as batch:
@@ -105,11 +108,15 @@ class _Tiles:
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
         if left and self._is_far_and_used_often(left(_ZERO)):
             left = None
-        if left is None and self._packs_left_at_a_time:
+        if self._shares_rows(right is None) if left else self._packs_left_at_a_time:
             right = right or self._all(packer.rights, batch, columns)
             right = self._all_noted(right, columns)
             together = self._together(rows, self._left_bytes, columns * self._right_bytes)
-            with self._packed(packer.lefts, batch, rows, together) as group:
+            if left:
+                groups = self._in_place(left, rows, together)
+            else:
+                groups = self._packed(packer.lefts, batch, rows, together)
+            with groups as group:
                 self._by_columns(batch, group, right)
             return
         if left and right and self._takes_two_panels:
@@ -125,6 +132,36 @@ class _Tiles:
             groups = self._packed(packer.rights, batch, columns, together)
         with groups as group:
             self._by_rows(batch, left, group)
+
+    @property
+    def shares_rows_of_all(self) -> bool:
+        """Whether threads share the rows and each does those of all batches: where they are
+        multiplied by weights, as other kernels around do."""
+        sizes = self._product.shape.batch
+        if not sizes or not has_panels(self._product.hero) or not self._tile.left.is_float:
+            return False
+        with self._builder.block(), self._builder.loops(sizes, "b") as batch:
+            left, right = (
+                lies(batch) for lies in (self._packer.left_in_place, self._packer.right_in_place)
+            )
+        if left is None or right is None or self._is_far_and_used_often(left(_ZERO)):
+            return False
+        return not self._tile.adds_pairs and self._shares_rows(is_packed=False)
+
+    def write_all(self, sizes: Sequence[int]) -> None:
+        """The nests of all batches, for some rows after the other."""
+        weights = math.prod(sizes) * self._columns * self._right_bytes
+        together = self._together(self._rows, self._left_bytes, weights)
+        groups = -(-self._rows // together)
+        with (
+            self._builder.loop(groups, "group", LoopKind.PARALLEL) as number,
+            self._builder.loops(sizes, "b", LoopKind.PARALLEL) as batch,
+        ):
+            first, inside = self._inside(number, self._rows, together)
+            left, right = self._packer.left_in_place(batch), self._packer.right_in_place(batch)
+            assert left is not None and right is not None
+            group = Group(first, inside, together, lambda n: left(plus(first, n)))
+            self._by_columns(batch, group, right)
 
     @property
     def _left_bytes(self) -> int:
@@ -156,6 +193,13 @@ class _Tiles:
         Matrix registers, which are faster than caches, read the right one from near as well."""
         near = not self._tile.matrix or self._columns * self._right_bytes <= _NEAR_REGISTERS
         return self._n <= self._m and near
+
+    def _shares_rows(self, is_packed: bool) -> bool:
+        """Whether threads share the rows. They need all of the right matrix, packed if it has to
+        be."""
+        left, right = self._rows * self._left_bytes, self._columns * self._right_bytes
+        is_near = not is_packed or right <= _NEAR
+        return is_near and self._product.shares_rows(left, right, is_packed)
 
     @property
     def _takes_two_panels(self) -> bool:

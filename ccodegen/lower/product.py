@@ -21,6 +21,8 @@ from ccodegen.ops.fold import converted
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
+_SLOW_FROM_CORES = 3  # times as slow as from a cache that no other core writes to
+
 
 @immutable
 class Product:
@@ -69,6 +71,15 @@ class Product:
 
     def rhs(self, batch: Index, depth: Index, column: Index) -> Expr:
         return self._entry(1, self.shape.rhs_index(batch, depth, column), self.right_type)
+
+    def shares_rows(self, left: int, right: int, is_packed: bool) -> bool:
+        """Whether threads share the rows and not the columns of matrices of so many bytes: each
+        reads all of the other matrix. What another core has written comes from there, as the left
+        one and a right one that is packed, and the result, which most read by rows."""
+        m, n, _ = self.shape.sizes
+        result = m * n * self.hero.array_shape.element_type.bytes
+        away = left + result if is_packed else _SLOW_FROM_CORES * (left + result)
+        return self.work.job.target.machine.threads > 1 and right < away
 
     def finish(self, batch: Index, row: Index, column: Index, total: Expr) -> None:
         """The epilogue: stores the outputs that are made from one sum, which is read in any case:

@@ -41,7 +41,8 @@ _LEAST_SIZE_FOR_PAIRS = 16
 # Products of bytes need registers that the sums cannot have, for a correction of their signs.
 _ROWS_LESS_OF_BYTES = 2
 
-_NOTED = ("backend_config", '{"panels":"noted"}')  # an annotation
+_PLAIN = ("backend_config", '{"panels":"plain"}')  # an annotation
+_NOTED = ("backend_config", '{"panels":"noted"}')
 
 _FLOATS = (ElementType.F32, ElementType.F64)
 _INTEGERS = (ElementType.S32, ElementType.U32)
@@ -94,17 +95,23 @@ class RegisterTile:
         return f"ccg_{family}_{kind}_{self.rows}x{self.columns}"
 
 
-def with_noted_panels(hero: Instruction, noted: bool = True) -> Instruction:
-    """The contraction, which says whether each panel of its right matrix has a row behind it that
-    begins with the least of the panel's elements that are not zero."""
-    if noted == has_noted_panels(hero):
-        return hero
-    others = tuple(a for a in hero.annotations if a != _NOTED)
-    return replace(hero, annotations=(*others, _NOTED) if noted else others)
+def with_panels(hero: Instruction, noted: bool | None) -> Instruction:
+    """The contraction, which says that its right matrix was laid out in panels; `noted`: each has a
+    row behind it that begins with the least of the panel's elements that are not zero. None: says
+    nothing of that."""
+    others = tuple(a for a in hero.annotations if a not in (_PLAIN, _NOTED))
+    said = () if noted is None else (_NOTED if noted else _PLAIN,)
+    new = (*others, *said)
+    return hero if new == hero.annotations else replace(hero, annotations=new)
+
+
+def has_panels(hero: Instruction) -> bool:
+    """See `with_panels`."""
+    return _PLAIN in hero.annotations or has_noted_panels(hero)
 
 
 def has_noted_panels(hero: Instruction) -> bool:
-    """See `with_noted_panels`."""
+    """See `with_panels`."""
     return _NOTED in hero.annotations
 
 

@@ -14,7 +14,7 @@ from ccodegen.ops.build import constant, transpose
 from ccodegen.ops.contraction import contraction
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.lines import prefers_lines
-from ccodegen.ops.register_tile import with_noted_panels
+from ccodegen.ops.register_tile import with_panels
 from ccodegen.passes.context import PassContext
 from ccodegen.passes.panels import Panels, matrix_order, panels_of
 from ccodegen.support.immutable import immutable
@@ -51,7 +51,7 @@ def _laid_out(
     def visit(old: Instruction, new: Instruction) -> Instruction:
         if old.op not in ("dot", "convolution"):
             return new
-        new = with_noted_panels(new, False)  # whatever a module says that has been laid out before
+        new = with_panels(new, None)  # whatever a module says that has been laid out before
         if len(computation.users[old.operands[1]]) > 1:
             return new
         weights = new.operands[1]
@@ -75,7 +75,7 @@ def _over_laid_out(hero: Instruction, target: Target, strict: bool) -> Instructi
     if panels is None:
         return hero
     panels = replace(panels, noted=panels.tile.adds_pairs)
-    return with_noted_panels(_over(hero, _packed(weights, panels)), panels.noted)
+    return with_panels(_over(hero, _packed(weights, panels)), panels.noted)
 
 
 def _over(hero: Instruction, right: Instruction) -> Instruction:

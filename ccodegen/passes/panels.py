@@ -22,7 +22,7 @@ from ccodegen.target import Target
 @immutable
 class Panels:
     """`order`: operand 1's dimensions as those of batch × depth × columns, of these `sizes`.
-    `noted`: a row more stands behind each panel (see `register_tile.with_noted_panels`)."""
+    `noted`: a row more stands behind each panel (see `register_tile.with_panels`)."""
 
     order: tuple[int, ...]
     sizes: tuple[int, int, int]
