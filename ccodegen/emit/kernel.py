@@ -70,7 +70,7 @@ def _parts(kernel: Kernel, name: str, files: Names) -> dict[int, Part]:
     parts: dict[int, Part] = {}
     for together in loops:
         names = (files.fresh(f"{name}_{of}") for of in ("part", "context", "turns"))
-        part = Part(together[:-1], *names)
+        part = Part(together, *names)
         parts |= {id(loop): part for loop in together}
     return parts
 

@@ -9,10 +9,10 @@
                                     …
                                     ccg_in_parts(threads, 5000, m_copy_part, &context);
 
-The loop has a function with parameters, as compilers forget restrict elsewhere. Small loops right
-before it that touch other elements, as those that fill the edges of its result, are in that
-function too: each thread does so much of them as it does of the large loop, and later finds what it
-has written in its core's caches.
+The loop has a function with parameters, as compilers forget restrict elsewhere. Loops beside it
+that touch other elements, as those that fill the edges of its result, are in that function too:
+each thread does as large a share of all of them, and later finds what it has written in its core's
+caches.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ LOCAL_NAMES = ("threads", "context", "shared", "begin", "end", "piece", "last")
 
 _LEAST_WORK = 200_000  # operations or bytes, some 20 µs: ten times what waking a thread takes
 _ENOUGH_TURNS = 32  # that it matters little whether a thread has one more than another
-_MOST_INDEX = 2**31 - 1  # that any processor with threads computes
+_MOST_INDEX = 2**31 - 1  # that any processor computes
 _CHUNK = 1024  # turns of a vector loop that stay together: whole vectors, whole cache lines
 
 
 @immutable
 class Part:
-    """What one thread does of a loop and of the small ones before it: `function` over a `struct
-    context` of what they use, which `turns` takes as parameters."""
+    """What one thread does of some loops: `function` over a `struct context` of what they use,
+    which `turns` takes as parameters."""
 
-    before: tuple[For, ...]
+    loops: tuple[For, ...]
     function: str
     context: str
     turns: str
@@ -69,41 +69,34 @@ class PartText:
 
 def parallel_loops(body: Sequence[Stmt]) -> Iterator[tuple[For, ...]]:
     """The outermost loops whose turns are worth sharing: of known number, proven independent or
-    said to be, and without use of arrays that the kernel declares around them. Each behind the
-    small ones right before it that can be shared with it."""
-    small: list[Stmt] = []
-    for statement in body:
-        match statement:
-            case For() if _is_worth_it(statement):
-                if _can_be_shared(statement):
-                    yield _with_small_ones(small, statement)
-                else:
-                    yield from parallel_loops(statement.body)
-                small = []
-            case If(_, then, orelse):
-                yield from parallel_loops((*then, *orelse))
-                small = []
-            case _:
-                small.append(statement)
-
-
-def _with_small_ones(small: Sequence[Stmt], loop: For) -> tuple[For, ...]:
-    together, (count, _) = [loop], _turns(_joined(loop))
-    for statement in reversed(small):
-        match statement:
-            case For(_, int(extent)) if extent * count <= _MOST_INDEX:
-                if not _can_be_shared(statement):
-                    break
+    said to be, and without use of arrays that the kernel declares around them. Loops beside each
+    other that touch nothing in common which one of them writes are shared together."""
+    if _is_worth_it(body):
+        together: list[For] = []
+        for statement in body:
+            if isinstance(statement, For) and _can_be_shared(statement):
                 if not all(apart(statement, other) for other in together):
-                    break
-                together.insert(0, statement)
-            case _:
-                break
-    return tuple(together)
+                    yield from _worthy(together)
+                    together = []
+                together.append(statement)
+                continue
+            yield from _worthy(together)
+            together = []
+            match statement:
+                case For():
+                    yield from parallel_loops(statement.body)
+                case If(_, then, orelse):
+                    yield from parallel_loops((*then, *orelse))
+        yield from _worthy(together)
 
 
-def _is_worth_it(loop: For) -> bool:
-    counts = cost((loop,))
+def _worthy(together: Sequence[For]) -> Iterator[tuple[For, ...]]:
+    if together and _is_worth_it(together):
+        yield tuple(together)
+
+
+def _is_worth_it(body: Sequence[Stmt]) -> bool:
+    counts = cost(body)
     return max(counts.work, counts.bytes_read + counts.bytes_written) >= _LEAST_WORK
 
 
@@ -143,14 +136,14 @@ class ParallelPrinter(StatementPrinter):
         part = self._parts.get(id(loop))
         if part is None:
             return super().loop(loop)
-        if any(loop is other for other in part.before):
+        if loop is not part.loops[-1]:
             return []
-        loop = _joined(loop)
-        members = self._members((*part.before, loop))
-        self.printed.append(self._part(loop, part, members))
+        members = self._members(part.loops)
+        count, text = self._part(part, members)
+        self.printed.append(text)
         self.headers.add(HEADER)
         values = ", ".join(name for _, name in members)
-        call = f"ccg_in_parts(threads, {_turns(loop)[0]}, {part.function}, &context);"
+        call = f"ccg_in_parts(threads, {count}, {part.function}, &context);"
         lines = [f"struct {part.context} context = {{{values}}};", call]
         return ["{", *indented(lines), "}"]
 
@@ -165,30 +158,42 @@ class ParallelPrinter(StatementPrinter):
     def _pointer(self, buffer: Buffer) -> str:
         return f"{'' if buffer in self.written else 'const '}{memory_type(buffer.type)} *"
 
-    def _part(self, loop: For, part: Part, members: Sequence[tuple[str, str]]) -> PartText:
-        """The loop from `begin` to `end`, of pieces that have several turns each or one."""
-        count, chunk = _turns(loop)
-        before = [line for other in part.before for line in self._share(other, count)]
-        if chunk == 1:
-            lines = self.turns(loop, "begin", "end")
-        elif loop.extent == count * chunk:  # then compilers make nothing for what is left over
-            head = "for (ptrdiff_t piece = begin; piece < end; ++piece) {"
-            inner = self.turns(loop, f"piece * {chunk}", f"piece * {chunk} + {chunk}")
-            lines = [head, *indented(inner), "}"]
-        else:
-            limit = f"end < {count} ? end * {chunk} : {loop.extent}"
-            lines = [f"const ptrdiff_t last = {limit};"]
-            lines += self.turns(loop, f"begin * {chunk}", "last")
+    def _part(self, part: Part, members: Sequence[tuple[str, str]]) -> tuple[int, PartText]:
+        """In how many pieces the loops are shared, and what does those from `begin` to `end`."""
+        joined = [join_loops(loop, _ENOUGH_TURNS) for loop in part.loops]
+        count, _ = _turns(max(joined, key=lambda loop: cost((loop,)).work))
+        lines = [line for loop in joined for line in self._share(loop, count)]
         parameters = [f"{_qualified(kind)}{name}" for kind, name in members]
         parameters += ["ptrdiff_t begin", "ptrdiff_t end"]
         prototype = f"void {part.turns}({', '.join(parameters)})"
         caller = (*_context(part, members), *_function(part, members))
-        return PartText(prototype, tuple(fitted(indented([*before, *lines]))), caller)
+        return count, PartText(prototype, tuple(fitted(indented(lines))), caller)
 
     def _share(self, loop: For, count: int) -> list[str]:
-        """So much of a loop as lies from `begin` to `end` of so many pieces."""
-        first, end = (f"{bound} * {loop.extent} / {count}" for bound in ("begin", "end"))
-        return self.turns(loop, first, end)
+        """As large a share of a loop as `begin` to `end` is of so many pieces."""
+        own, chunk = _turns(loop)
+        begin, end = (_scaled(bound, own, count) for bound in ("begin", "end"))
+        if own == 1 != count:
+            return ["if (begin == 0) {", *indented(self.turns(loop, "0", str(loop.extent))), "}"]
+        if chunk == 1:
+            return self.turns(loop, begin, end)
+        if loop.extent == own * chunk:  # then compilers make nothing for what is left over
+            head = f"for (ptrdiff_t piece = {begin}; piece < {end}; ++piece) {{"
+            inner = self.turns(loop, f"piece * {chunk}", f"piece * {chunk} + {chunk}")
+            return [head, *indented(inner), "}"]
+        limit = f"{end} < {own} ? {end} * {chunk} : {loop.extent}"
+        lines = [f"const ptrdiff_t last = {limit};"]
+        lines += self.turns(loop, f"{begin} * {chunk}", "last")
+        return ["{", *indented(lines), "}"]
+
+
+def _scaled(bound: str, own: int, count: int) -> str:
+    """The piece of `own` that lies where a piece of `count` does."""
+    if own == count:
+        return bound
+    if own * count <= _MOST_INDEX:
+        return f"{bound} * {own} / {count}"
+    return f"(ptrdiff_t)((int64_t){bound} * {own} / {count})"
 
 
 def _qualified(kind: str) -> str:
@@ -206,10 +211,6 @@ def _function(part: Part, members: Sequence[tuple[str, str]]) -> list[str]:
     lines += [f"{part.turns}({', '.join(values)});"]
     prototype = f"static void {part.function}(void *context, ptrdiff_t begin, ptrdiff_t end)"
     return [*fitted([prototype]), "{", *fitted(indented(lines)), "}", ""]
-
-
-def _joined(loop: For) -> For:
-    return join_loops(loop, _ENOUGH_TURNS)
 
 
 def _turns(loop: For) -> tuple[int, int]:

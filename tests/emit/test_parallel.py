@@ -115,6 +115,18 @@ def framed() -> Program:
     return programs.one_kernel("framed", (x,), y, b)
 
 
+def halves(extent: int = MANY) -> Program:
+    """Two loops that write different elements; one has a third of the other's turns."""
+    x, y = (programs.argument(name, F32, extent + extent // 3) for name in "xy")
+    b = Builder()
+    with b.loop(extent, "i", LoopKind.VECTOR) as i:
+        b.store(y, (i,), apply("add", b.load(x, (i,)), const(F32, 1.0)))
+    with b.loop(extent // 3, "j", LoopKind.VECTOR) as j:
+        place = apply("add", j, index(extent))
+        b.store(y, (place,), apply("add", b.load(x, (j,)), const(F32, 2.0)))
+    return programs.one_kernel("halves", (x,), y, b)
+
+
 def total() -> Program:
     x, y = programs.argument("x", F32, MANY), programs.argument("y", F32)
     b = Builder()
@@ -149,7 +161,7 @@ def whole_pieces() -> Program:
     return elementwise(1 << 18)
 
 
-SHARED = (elementwise, whole_pieces, rows, few_planes, steps_of_rows, framed)
+SHARED = (elementwise, whole_pieces, rows, few_planes, steps_of_rows, framed, halves)
 ALONE = (lambda: elementwise(1000), total, with_array_around, lambda: calling((0,)))
 
 
@@ -179,7 +191,21 @@ def test_edges_are_filled_by_those_who_do_what_is_inside() -> None:
     (together,) = parallel_loops(framed().kernels[0].body)
     assert len(together) == 4
     source = emit(framed(), load("x86-64"), "p", threads=True).files["src/p.c"]
-    assert f"= begin * {COLUMNS} / {ROWS - 2}; " in source
+    assert f"ccg_in_parts(threads, {ROWS - 2}, " in source
+    assert source.count("if (begin == 0) {") == 2
+
+
+def test_loops_that_read_the_same_are_shared_together() -> None:
+    (together,) = parallel_loops(halves(MANY).kernels[0].body)
+    assert len(together) == 2
+    source = emit(halves(MANY), load("x86-64"), "p", threads=True).files["src/p.c"]
+    assert "= end * 98 / 293 < 98 ? end * 98 / 293 * 1024 : 100002;" in source
+
+
+def test_indices_do_not_overflow() -> None:
+    many = 1 << 27
+    source = emit(halves(many), load("x86-64"), "p", threads=True).files["src/p.c"]
+    assert "(ptrdiff_t)((int64_t)begin * " in source
 
 
 def test_small_loops_that_write_the_same_stay_before() -> None:
