@@ -25,6 +25,15 @@ def layer_norm(x: Array, scale: Array, bias: Array) -> Array:
     return (x - mean) * lax.rsqrt(variance + 1e-5) * scale + bias
 
 
+def group_norm(x: Array, scale: Array, bias: Array) -> Array:
+    """Of four groups of features, in the last dimension."""
+    groups = x.reshape(*x.shape[:-1], 4, -1)
+    mean = groups.mean((1, 2, 4), keepdims=True)
+    variance = ((groups - mean) ** 2).mean((1, 2, 4), keepdims=True)
+    centred = (groups - mean) * lax.rsqrt(variance + 1e-5)
+    return centred.reshape(x.shape) * scale + bias
+
+
 def adam(parameter: Array, gradient: Array, m: Array, v: Array, step: Array) -> Any:
     m = 0.9 * m + 0.1 * gradient
     v = 0.999 * v + 0.001 * gradient * gradient
@@ -112,6 +121,8 @@ def lenet(x: Array, kernels: Any, weights: Any) -> Array:
 SMALL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "softmax": (jax.nn.softmax, (normal(16, 128),)),
     "layer_norm": (layer_norm, (normal(16, 128), normal(128), normal(128))),
+    "layer_norm_of_one": (layer_norm, (normal(1, 16, 128), normal(128), normal(128))),
+    "group_norm": (group_norm, (normal(1, 9, 7, 32), normal(32), normal(32))),
     "gelu": (jax.nn.gelu, (normal(16, 128),)),
     "adam": (adam, (*(normal(12, 8) for _ in range(3)), abs(normal(12, 8)), np.float32(3))),
     "masked_softmax": (masked_softmax, (normal(2, 4, 16, 16), np.tri(16, dtype=bool))),

@@ -35,6 +35,13 @@ class Rows:
         return bool(self.kept) and self.kept[-1] == len(self.dimensions) - 1
 
     @property
+    def are_in_pieces(self) -> bool:
+        """Whether others lie between the pieces of a row, which takes long to read again."""
+        large = [d for d, size in enumerate(self.dimensions) if size > 1]
+        kept = [d for d in large if d in self.kept]
+        return not self.keeps_last and kept != large[: len(kept)]
+
+    @property
     def output_dimensions(self) -> tuple[tuple[int, ...], ...]:
         """What a kernel with such reduces can store."""
         whole = () if self.keeps_last else (self.dimensions,)

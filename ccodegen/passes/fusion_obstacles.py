@@ -253,12 +253,19 @@ class Obstacles:
             return False
         if is_far_columns(reduce) and any(self._waits(m, reduce) for m in group.members):
             return False
+        if rows.are_in_pieces and any(self._spreads(m, reduce, rows) for m in group.members):
+            return False
         return self._reads_by_rows(reduce, group, rows)
 
     def _waits(self, member: Instruction, reduce: Instruction) -> bool:
         """Whether a reduce needs the result of another one."""
         is_reduce = member.op == "reduce" and member is not reduce
         return is_reduce and self._graph.holds(self._graph.ancestors[member], [reduce])
+
+    def _spreads(self, member: Instruction, reduce: Instruction, rows: Rows) -> bool:
+        """Whether it makes whole rows of the result of a reduce."""
+        makes_rows = result_dimensions(member) == rows.dimensions
+        return makes_rows and self._graph.holds(self._graph.ancestors[member], [reduce])
 
     def _fits_as_parts(self, concatenate: Instruction, group: Group) -> bool:
         """Whether an element may ask in which operand it lies: where there are few elements, or

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ccodegen.backend.build import Build
-from tests.lower.test_contract_tiles import functions
+from ccodegen.backend.options import with_threads
+from tests.lower.test_contract_tiles import functions, nest
 from tests.lower.test_weights import MODES, with_weights
-from tests.three_ways import check
+from tests.three_ways import check, plain_target
 
 
 def convolution(size: str, window: str, kernel: str, shape: str, kind: str = "f32") -> str:
@@ -38,6 +39,20 @@ def in_runs(built: Build) -> bool:
 def test_rows_of_images(size: str, window: str, kernel: str, shape: str, strict: bool) -> None:
     built = check(with_weights(convolution(size, window, kernel, shape)), strict=strict)
     assert in_runs(built)
+
+
+@pytest.mark.parametrize(
+    ("size", "window", "kernel", "shape"),
+    [
+        ("9,11,5", "size=3x3", "3,3,5,40", "7,9,40"),
+        ("60,3", "size=4", "4,3,48", "57,48"),
+    ],
+)
+def test_threads_share_places(size: str, window: str, kernel: str, shape: str) -> None:
+    text = with_weights(convolution(size, window, kernel, shape))
+    built = check(text, target=with_threads(plain_target(), 2))
+    assert in_runs(built)
+    assert nest(built)[-1] == "jt"
 
 
 @MODES

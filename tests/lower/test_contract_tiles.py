@@ -69,6 +69,37 @@ def test_threads_and_weights(sizes: tuple[int, int, int], types: str) -> None:
         assert any(function.endswith("_noted") for function in functions(built))
 
 
+def nest(built: Build) -> list[str]:
+    """The loops of the last kernel that are alone in each other, by the names of variables."""
+    (loop,) = built.program.kernels[-1].body[-1:]
+    names = []
+    while isinstance(loop, For):
+        names.append(loop.var.name.split("_")[0])
+        loop, *_ = loop.body
+    return names
+
+
+@pytest.mark.parametrize("are_weights", [False, True])
+@pytest.mark.parametrize("sizes", [(130, 24, 40), (20, 400, 270)])
+def test_threads_share_the_longer_side(sizes: tuple[int, int, int], are_weights: bool) -> None:
+    text = dense(*sizes, "kn", "f32 f32 f32")
+    module = with_weights(text) if are_weights else module_of(text)
+    built = check(module, target=with_threads(plain_target(), 2))
+    assert (nest(built)[:2] == ["group", "jt"]) == (sizes[0] > sizes[2])
+
+
+@pytest.mark.parametrize("types", ["f32 f32", "f64 f64", "bf16 f32", "s8 s32"])
+@pytest.mark.parametrize("n", [24, 45])
+def test_threads_share_the_rows_of_all_batches_of_weights(n: int, types: str) -> None:
+    given, made = types.split()
+    text = f"""ENTRY e {{ x = {given}[3,75,40] parameter(0)  y = {given}[3,40,{n}] parameter(1)
+  ROOT d = {made}[3,75,{n}] dot(x, y), lhs_batch_dims={{0}}, rhs_batch_dims={{0}},
+    lhs_contracting_dims={{2}}, rhs_contracting_dims={{1}} }}"""
+    built = check(with_weights(text), target=with_threads(plain_target(), 2))
+    if given in ("f32", "f64"):
+        assert nest(built)[:2] == ["group", "b"]
+
+
 @pytest.mark.parametrize("left", ["7,5,30", "30,7,5", "7,30,5", "5,30,7"])
 def test_orders_of_the_left_matrix(left: str) -> None:
     depth = left.split(",").index("30")

@@ -80,6 +80,14 @@ CASES = {
         "b = f32[4] broadcast(k), dimensions={}\n c = f32[4] add(x, b)\n"
         "d = f32[4] sqrt(c)\n q = f32[4,5] broadcast(d), dimensions={0}",
     ),
+    "elementwise between reshapes, in a batch of one": (
+        "x = f32[1,4] parameter(0)\n a = f32[1,4,1] reshape(x)\n k = f32[] constant(2)\n"
+        "b = f32[1,4,1] broadcast(k), dimensions={}\n c = f32[1,4,1] add(a, b)\n"
+        "e = f32[1,4] reshape(c)\n q = f32[1,4,5] broadcast(e), dimensions={0,1}",
+        "x = f32[1,4] parameter(0)\n k = f32[] constant(2)\n"
+        "b = f32[1,4] broadcast(k), dimensions={}\n c = f32[1,4] add(x, b)\n"
+        "q = f32[1,4,5] broadcast(c), dimensions={0,1}",
+    ),
     "broadcast that adds a size-1 dimension": (
         "x = f32[4] parameter(0)\n q = f32[4,1] broadcast(x), dimensions={0}",
         "x = f32[4] parameter(0)\n q = f32[4,1] reshape(x)",

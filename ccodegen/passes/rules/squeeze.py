@@ -21,11 +21,12 @@ def squeeze(instruction: Instruction, _: PassContext) -> Instruction | None:
     if definition is None or not definition.elementwise or instruction.attributes.computations():
         return None
     operands = instruction.operands
-    if not is_static(instruction) or all(o.op != "reshape" for o in operands):
+    if not is_static(instruction):
         return None
     dimensions = instruction.array_shape.dimensions
-    sizes = tuple(n for n in dimensions if n != 1)
-    if len(sizes) == len(dimensions):
+    sources = (o.operands[0].array_shape.dimensions for o in operands if o.op == "reshape")
+    sizes = next((s for s in sources if _is_less(s, dimensions)), None)
+    if sizes is None:
         return None
     squeezed = [_squeezed(o, sizes) for o in operands]
     found = tuple(o for o in squeezed if o is not None)
@@ -36,8 +37,14 @@ def squeeze(instruction: Instruction, _: PassContext) -> Instruction | None:
     return reshape(instruction, small, dimensions)
 
 
+def _is_less(sizes: tuple[int, ...], dimensions: tuple[int, ...]) -> bool:
+    """Whether they lack nothing but some dimensions of size 1."""
+    is_alike = [n for n in sizes if n != 1] == [n for n in dimensions if n != 1]
+    return len(sizes) < len(dimensions) and is_alike
+
+
 def _squeezed(operand: Instruction, sizes: tuple[int, ...]) -> Instruction | None:
-    """The operand without dimensions of size 1, if it can be had by another reshape at most."""
+    """The operand with these dimensions, if it can be had by another reshape at most."""
     if operand.array_shape.dimensions == ():
         return operand
     if operand.op == "reshape":
