@@ -21,7 +21,7 @@ from ccodegen.ops.fold import converted
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
-_SLOW_FROM_CORES = 3  # times as slow as from a cache that no other core writes to
+_SLOW = 3  # times as slow as from a cache is what comes from another core's
 
 
 @immutable
@@ -75,11 +75,12 @@ class Product:
     def shares_rows(self, left: int, right: int, is_packed: bool) -> bool:
         """Whether threads share the rows and not the columns of matrices of so many bytes: each
         reads all of the other matrix. What another core has written comes from there, as the left
-        one and a right one that is packed, and the result, which most read by rows."""
+        matrix, and the result to those who read it, by rows mostly. So does a right one that is
+        packed, which all threads wait for."""
         m, n, _ = self.shape.sizes
-        result = m * n * self.hero.array_shape.element_type.bytes
-        away = left + result if is_packed else _SLOW_FROM_CORES * (left + result)
-        return self.work.job.target.machine.threads > 1 and right < away
+        away = left + m * n * self.hero.array_shape.element_type.bytes
+        has_threads = self.work.job.target.machine.threads > 1
+        return has_threads and (right * _SLOW < away if is_packed else right < away * _SLOW)
 
     def finish(self, batch: Index, row: Index, column: Index, total: Expr) -> None:
         """The epilogue: stores the outputs that are made from one sum, which is read in any case:
