@@ -11,7 +11,7 @@ sum: strict mode's order.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -40,14 +40,14 @@ _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what s
 
 
 def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
-    work, sizes = product.work, product.shape.batch
-    if _Tiles(product, tile).shares_rows_of_all:
-        _Tiles(product, tile).write_all(sizes)
+    work, sizes, tiles = product.work, product.shape.batch, _Tiles(product, tile)
+    if tiles.shares_rows_of_all:
+        tiles.write_all()
         return
     shared = _shared_dimension(product)
     if shared is None:
         with work.builder.loops(sizes, "b", LoopKind.PARALLEL) as batch:
-            _Tiles(product, tile).write(batch)
+            tiles.write(batch)
         return
     others = sizes[:shared] + sizes[shared + 1 :]
     with (
@@ -139,28 +139,27 @@ class _Tiles:
     def shares_rows_of_all(self) -> bool:
         """Whether threads share the rows and each does those of all batches: where they are
         multiplied by weights, as other kernels around do."""
-        sizes = self._product.shape.batch
-        if not sizes or not has_panels(self._product.hero) or not self._tile.left.is_float:
+        sizes, tile = self._product.shape.batch, self._tile
+        if not sizes or not has_panels(self._product.hero):
+            return False
+        if not tile.left.is_float or tile.adds_pairs:  # whose panels have notes
             return False
         with self._builder.block(), self._builder.loops(sizes, "b") as batch:
-            left, right = (
-                lies(batch) for lies in (self._packer.left_in_place, self._packer.right_in_place)
-            )
+            left, right = self._packer.left_in_place(batch), self._packer.right_in_place(batch)
         if left is None or right is None or self._is_far_and_used_often(left(_ZERO)):
             return False
-        return not self._tile.adds_pairs and self._shares_rows(is_packed=False)
+        return self._shares_rows(is_packed=False)
 
-    def write_all(self, sizes: Sequence[int]) -> None:
+    def write_all(self) -> None:
         """The nests of all batches, for some rows after the other."""
+        sizes, packer = self._product.shape.batch, self._packer
         weights = math.prod(sizes) * self._columns * self._right_bytes
         together = self._together(self._rows, self._left_bytes, weights)
-        groups = -(-self._rows // together)
         with (
-            self._builder.loop(groups, "group", LoopKind.PARALLEL) as number,
+            self._groups(self._rows, together) as (first, inside),
             self._builder.loops(sizes, "b", LoopKind.PARALLEL) as batch,
         ):
-            first, inside = self._inside(number, self._rows, together)
-            left, right = self._packer.left_in_place(batch), self._packer.right_in_place(batch)
+            left, right = packer.left_in_place(batch), packer.right_in_place(batch)
             assert left is not None and right is not None
             group = Group(first, inside, together, lambda n: left(plus(first, n)))
             self._by_columns(batch, group, right)
@@ -243,10 +242,14 @@ class _Tiles:
     @contextmanager
     def _in_place(self, panels: Panels, count: int, together: int) -> Iterator[Group]:
         """A loop over groups of panels that lie in memory."""
-        groups = -(-count // together)
-        with self._builder.loop(groups, "group", LoopKind.PARALLEL) as number:
-            first, inside = self._inside(number, count, together)
+        with self._groups(count, together) as (first, inside):
             yield Group(first, inside, together, lambda n: panels(plus(first, n)))
+
+    @contextmanager
+    def _groups(self, count: int, together: int) -> Iterator[tuple[Expr, Expr | int]]:
+        """A loop over groups: the first panel of each, and how many it has."""
+        with self._builder.loop(-(-count // together), "group", LoopKind.PARALLEL) as number:
+            yield self._inside(number, count, together)
 
     @contextmanager
     def _packed(self, pack: Pack, batch: Index, count: int, together: int) -> Iterator[Group]:
