@@ -96,8 +96,13 @@ def _worthy(together: Sequence[For]) -> Iterator[tuple[For, ...]]:
 
 
 def _is_worth_it(body: Sequence[Stmt]) -> bool:
+    return _work(body) >= _LEAST_WORK
+
+
+def _work(body: Sequence[Stmt]) -> int:
+    """In operations or bytes, of which there are more."""
     counts = cost(body)
-    return max(counts.work, counts.bytes_read + counts.bytes_written) >= _LEAST_WORK
+    return max(counts.work, counts.bytes_read + counts.bytes_written)
 
 
 def _can_be_shared(loop: For) -> bool:
@@ -161,7 +166,7 @@ class ParallelPrinter(StatementPrinter):
     def _part(self, part: Part, members: Sequence[tuple[str, str]]) -> tuple[int, PartText]:
         """In how many pieces the loops are shared, and what does those from `begin` to `end`."""
         joined = [join_loops(loop, _ENOUGH_TURNS) for loop in part.loops]
-        count, _ = _turns(max(joined, key=lambda loop: cost((loop,)).work))
+        count, _ = _turns(max(joined, key=lambda loop: _work((loop,))))
         lines = [line for loop in joined for line in self._share(loop, count)]
         parameters = [f"{_qualified(kind)}{name}" for kind, name in members]
         parameters += ["ptrdiff_t begin", "ptrdiff_t end"]
@@ -191,6 +196,10 @@ def _scaled(bound: str, own: int, count: int) -> str:
     """The piece of `own` that lies where a piece of `count` does."""
     if own == count:
         return bound
+    if own % count == 0:
+        return f"{bound} * {own // count}"
+    if count % own == 0:
+        return f"{bound} / {count // own}"
     if own * count <= _MOST_INDEX:
         return f"{bound} * {own} / {count}"
     return f"(ptrdiff_t)((int64_t){bound} * {own} / {count})"

@@ -16,7 +16,7 @@ from ccodegen.emit.parallel import parallel_loops
 from ccodegen.emit.source import emit
 from ccodegen.emit.table import emit_table
 from ccodegen.loop.builder import Builder, apply, const, index
-from ccodegen.loop.ir import CallC, For, LoopKind, Program
+from ccodegen.loop.ir import Apply, CallC, For, LoopKind, Program, Store
 from ccodegen.support.element_type import ElementType
 from ccodegen.target import load
 from tests.emit import programs
@@ -200,6 +200,22 @@ def test_loops_that_read_the_same_are_shared_together() -> None:
     assert len(together) == 2
     source = emit(halves(MANY), load("x86-64"), "p", threads=True).files["src/p.c"]
     assert "= end * 98 / 293 < 98 ? end * 98 / 293 * 1024 : 100002;" in source
+
+
+def test_the_largest_has_whole_pieces() -> None:
+    """Of loops that compute nothing the one that moves most bytes."""
+    program = halves(1 << 19)
+    (kernel,) = program.kernels
+    copies = tuple(
+        replace(loop, body=(replace(store, value=store.value.arguments[0]),))
+        for loop in reversed(kernel.body)
+        if isinstance(loop, For)
+        for store in loop.body
+        if isinstance(store, Store) and isinstance(store.value, Apply)
+    )
+    program = replace(program, kernels=(replace(kernel, body=copies),))
+    source = emit(program, load("x86-64"), "p", threads=True).files["src/p.c"]
+    assert "ccg_in_parts(threads, 512, " in source
 
 
 def test_indices_do_not_overflow() -> None:
