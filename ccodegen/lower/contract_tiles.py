@@ -35,7 +35,6 @@ _LONG_ROW = 3 * PAGE // 4  # bytes of a row of the result that is mostly on a pa
 _MANY_PAGES = 512
 _OFTEN = 8  # tiles beside each other
 _ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
-_LEAST_BUSY = 0.75  # of the threads that share batches
 _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
 
 
@@ -79,8 +78,7 @@ def _shared_dimension(product: Product) -> int | None:
     if threads == 1 or not sizes or math.prod(product.shape.sizes) > _MOST_WORK_OF_A_SHARED_BATCH:
         return None
     longest = max(range(len(sizes)), key=sizes.__getitem__)
-    rounds = -(-sizes[longest] // threads)
-    return longest if sizes[longest] >= _LEAST_BUSY * threads * rounds else None
+    return longest if sizes[longest] >= 2 * threads else None
 
 
 def right_lies_in_panels(product: Product, tile: RegisterTile) -> bool:
