@@ -6,9 +6,9 @@
    for a thread that has not begun. From call to call a thread has the same part of the turns, so
    what it has written and reads again is in its core's caches.
 
-   The caller does all turns itself while another call is under way, where no helper could be
-   started, and where there is no pthread.h; in a process forked after the helpers were started it
-   takes all shares, as nobody else does. */
+   The caller does all turns itself while another call is under way, in a process forked after the
+   helpers were started, where none could be started, and where there is no pthread.h. A forked
+   process may not even begin a call: a helper may have held what calls are begun by. */
 #ifndef CCG_POOL_H
 #define CCG_POOL_H
 
@@ -46,7 +46,7 @@ typedef struct ccg_pool_queue {
 } ccg_pool_queue;
 
 /* What helpers watch comes with the rest of the call on one cache line, if the pool begins one; only
-   the caller writes there. */
+   the caller writes there, and who falls asleep. */
 typedef struct ccg_pool {
     ccg_number call; /* how many calls have begun, modulo 2^32 */
     int stop;        /* helpers end instead of taking shares */
@@ -104,7 +104,7 @@ CCG_INLINE void ccg_pool_work(ccg_pool *pool, uint32_t call, ptrdiff_t thread)
     const ptrdiff_t threads = pool->helpers + 1;
     uint32_t done;
     ptrdiff_t n, share;
-    __builtin_prefetch(own, 1);
+    __builtin_prefetch(own, 1); /* to write: a load would fetch the line to share it first */
     done = own->done;
     for (n = 0; n < threads; ++n) {
         while ((share = ccg_pool_take(pool, call, (thread + n) % threads)) >= 0) {
@@ -215,7 +215,7 @@ CCG_INLINE void ccg_pool_run(void *owner, ptrdiff_t count, ccg_part *part, void 
     if (pool->process == 0) {
         ccg_pool_start(pool);
     }
-    if (pool->helpers == 0) {
+    if (pool->helpers == 0 || pool->process != getpid()) {
         part(context, 0, count);
     } else {
         ccg_pool_share(pool, count, part, context);

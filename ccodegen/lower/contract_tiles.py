@@ -142,11 +142,13 @@ class _Tiles:
             return False
         if not tile.left.is_float or tile.adds_pairs:  # whose panels have notes
             return False
+        if not self._shares_rows(is_packed=False):
+            return False
         with self._builder.block(), self._builder.loops(sizes, "b") as batch:
             left, right = self._packer.left_in_place(batch), self._packer.right_in_place(batch)
-        if left is None or right is None or self._is_far_and_used_often(left(_ZERO)):
+        if left is None or right is None:
             return False
-        return self._shares_rows(is_packed=False)
+        return not self._is_far_and_used_often(left(_ZERO))
 
     def write_all(self) -> None:
         """The nests of all batches, for some rows after the other."""

@@ -25,7 +25,8 @@ def squeeze(instruction: Instruction, _: PassContext) -> Instruction | None:
         return None
     dimensions = instruction.array_shape.dimensions
     sources = (o.operands[0].array_shape.dimensions for o in operands if o.op == "reshape")
-    sizes = next((s for s in sources if _is_less(s, dimensions)), None)
+    fewer = (s for s in sources if len(s) < len(dimensions))
+    sizes = next((s for s in fewer if matching_dimensions(s, dimensions) is not None), None)
     if sizes is None:
         return None
     squeezed = [_squeezed(o, sizes) for o in operands]
@@ -35,12 +36,6 @@ def squeeze(instruction: Instruction, _: PassContext) -> Instruction | None:
     shape = instruction.array_shape.with_dimensions(sizes)
     small = derived(instruction, instruction.op, shape, found, instruction.attributes)
     return reshape(instruction, small, dimensions)
-
-
-def _is_less(sizes: tuple[int, ...], dimensions: tuple[int, ...]) -> bool:
-    """Whether they lack nothing but some dimensions of size 1."""
-    is_alike = [n for n in sizes if n != 1] == [n for n in dimensions if n != 1]
-    return len(sizes) < len(dimensions) and is_alike
 
 
 def _squeezed(operand: Instruction, sizes: tuple[int, ...]) -> Instruction | None:
