@@ -88,55 +88,74 @@ class Packer:
         self._left: Buffer | None = None
         self._right: Buffer | None = None
 
-    def _pack_left(self, batch: Index, number: Expr, place: Expr, places: int) -> Panel:
-        """Packs the panel of this number into one of `places` places; its element (i, k) is
-        lhs(number * rows + i, k), zero beyond the last row. The order is that of the operand in
+    def _pack_left(
+        self, batch: Index, number: Expr, place: Expr, places: int, count: Expr
+    ) -> Panel:
+        """Packs `count` panels from this number on into places of `places`; element (i, k) of one
+        is lhs(number * rows + i, k), zero beyond the last row. The order is that of the operand in
         memory: row after row, or depth after depth where rows lie side by side."""
-        height, shape = self._rows, self._product.shape
-        by_rows = self._group > 1 or not self._rows_lie_side_by_side(batch)
+        height, by_rows = self._rows, not self._packs_columns(batch)
         row_step, depth_step = (self.depth, 1) if by_rows else (1, height)
         row_step += CACHE_LINE // self._tile.left.bytes if self._collides(row_step) else 0
         size = height * max(row_step, self.depth)
         self._left = self._left or self._scratch(self._tile.left, places * size)
-        buffer, offset = self._left, times(place, size)
-        inside = remaining(self._product.work, self._m, times(number, height), height)
-
-        def store(i: Expr, depth: Expr, value: Expr) -> None:
-            at = plus(times(i, row_step), times(depth, depth_step))
-            self._builder.store(buffer, (plus(offset, at),), value)
-
-        def row(i: Expr) -> Index:
-            return self.row(plus(times(number, height), i))
-
-        zero = const(self._tile.left, 0)
+        panel = Panel(self._left, times(place, size), row_step, depth_step)
         if by_rows:
-            with self._builder.loop(inside, "i", LoopKind.PARALLEL) as i:
-                at = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row(i))
-                extents, step = self._runs(batch, at)
-                *outer, run = extents
-                least = _LEAST_NEIGHBOURS if step == 1 else _LEAST_APART
-                kind = LoopKind.LANES if least <= run <= MOST_UNROLLED else LoopKind.VECTOR
-                with (
-                    self._builder.loops(outer, "k") as before,
-                    self._builder.loop(run, "k", kind) as k,
-                ):
-                    linear = linearize((*before, k), extents)
-                    store(i, linear, self._product.lhs(batch, at, self._depth(linear)))
-            with (
-                self._builder.loop(inside, "i") as i,
-                self._builder.loop(self.depth - self._k, "rest", LoopKind.VECTOR) as rest,
-            ):
-                store(i, plus(rest, index(self._k)), zero)
+            self._copy_rows(batch, number, panel)
         else:
-            with (
-                self._builder.loops(shape.depth, "k") as depth,
-                self._builder.loop(inside, "i", LoopKind.VECTOR) as i,
-            ):
-                store(i, linearize(depth, shape.depth), self._product.lhs(batch, row(i), depth))
+            self._copy_columns(batch, number, panel, (size, count))
         kind = LoopKind.VECTOR if depth_step == 1 else LoopKind.SERIAL
-        with self._missing(inside, height) as i, self._builder.loop(self.depth, "k", kind) as k:
-            store(i, k, zero)
-        return Panel(buffer, offset, row_step, depth_step * self._group)
+        with self._builder.loop(count, "panel") as n:
+            inside = self._rows_inside(plus(number, n))
+            with self._missing(inside, height) as i, self._builder.loop(self.depth, "k", kind) as k:
+                self._store_left(panel, times(n, size), (i, k), const(self._tile.left, 0))
+        return replace(panel, column_step=depth_step * self._group)
+
+    def _copy_rows(self, batch: Index, number: Expr, panel: Panel) -> None:
+        """Fills the rows that there are in the panel of this number, and their ends with zeros."""
+        inside = self._rows_inside(number)
+        with self._builder.loop(inside, "i", LoopKind.PARALLEL) as i:
+            row = self.row(plus(times(number, self._rows), i))
+            at = tuple(r if _is_affine(r) else self._builder.let(r, "row") for r in row)
+            extents, step = self._runs(batch, at)
+            *outer, run = extents
+            least = _LEAST_NEIGHBOURS if step == 1 else _LEAST_APART
+            kind = LoopKind.LANES if least <= run <= MOST_UNROLLED else LoopKind.VECTOR
+            with (
+                self._builder.loops(outer, "k") as before,
+                self._builder.loop(run, "k", kind) as k,
+            ):
+                linear = linearize((*before, k), extents)
+                value = self._product.lhs(batch, at, self._depth(linear))
+                self._store_left(panel, _ZERO, (i, linear), value)
+        with (
+            self._builder.loop(inside, "i") as i,
+            self._builder.loop(self.depth - self._k, "rest", LoopKind.VECTOR) as rest,
+        ):
+            place = i, plus(rest, index(self._k))
+            self._store_left(panel, _ZERO, place, const(self._tile.left, 0))
+
+    def _copy_columns(
+        self, batch: Index, number: Expr, panel: Panel, panels: tuple[int, Expr]
+    ) -> None:
+        """Fills so many panels, of that size, from this number on: of each column what goes into
+        all of them."""
+        builder, depths, (size, count) = self._builder, self._product.shape.depth, panels
+        with builder.loops(depths, "k") as depth, builder.loop(count, "panel") as n:
+            this = plus(number, n)
+            with builder.loop(self._rows_inside(this), "i", LoopKind.VECTOR) as i:
+                row = self.row(plus(times(this, self._rows), i))
+                value = self._product.lhs(batch, row, depth)
+                self._store_left(panel, times(n, size), (i, linearize(depth, depths)), value)
+
+    def _rows_inside(self, number: Expr) -> Expr:
+        """How many rows the left panel of this number has."""
+        return remaining(self._product.work, self._m, times(number, self._rows), self._rows)
+
+    def _store_left(self, panel: Panel, start: Expr, place: tuple[Expr, Expr], value: Expr) -> None:
+        i, k = place
+        at = plus(times(i, panel.row_step), times(k, panel.column_step))
+        self._builder.store(panel.buffer, (plus(plus(panel.offset, start), at),), value)
 
     def _pack_right(
         self, batch: Index, number: Expr, place: Expr, places: int, count: Expr
@@ -200,10 +219,10 @@ class Packer:
         self, batch: Index, numbers: Numbers, place: Expr, places: int, kind: LoopKind
     ) -> Panels:
         """Packs panels of the left matrix to the places from `place` on; each by its place among
-        them."""
-        first, count = numbers
-        with self._builder.loop(count, "panel", kind) as n:
-            panel = self._pack_left(batch, plus(first, n), plus(place, n), places)
+        them. Of columns a strip is read at a time."""
+        (first, count), work = numbers, self._product.work
+        with in_strips(work, count, self.lefts_of_a_strip(batch), kind) as (n, here):
+            panel = self._pack_left(batch, plus(first, n), plus(place, n), places, here)
         return _from(panel, place, places)
 
     def rights(
@@ -211,12 +230,18 @@ class Packer:
     ) -> Panels:
         """Those of the right matrix likewise, of whose rows a strip is read at a time."""
         (first, count), work = numbers, self._product.work
-        with in_strips(work, count, self.panels_of_a_strip, kind) as (n, here):
+        with in_strips(work, count, self.rights_of_a_strip, kind) as (n, here):
             panel = self._pack_right(batch, plus(first, n), plus(place, n), places, here)
         return _from(panel, place, places)
 
+    def lefts_of_a_strip(self, batch: Index) -> int:
+        """How many panels of the left matrix lie in what is read of its columns at a time."""
+        if not self._packs_columns(batch):
+            return 1
+        return max(1, _STRIP // (self._rows * self._tile.left.bytes))
+
     @cached_property
-    def panels_of_a_strip(self) -> int:
+    def rights_of_a_strip(self) -> int:
         """How many panels of the right matrix lie in what is read of its rows at a time."""
         read = self._columns * self._tile.right.bytes
         if read > CACHE_LINE:
@@ -385,14 +410,27 @@ class Packer:
         axes = merged_axes(depth, found[1]) or [(1, 1)]
         return [extent for extent, _ in axes], axes[-1][1]
 
-    def _rows_lie_side_by_side(self, batch: Index) -> bool:
-        """Whether neighbours in a column of the left matrix are neighbours in memory."""
+    def _packs_columns(self, batch: Index) -> bool:
+        """Whether neighbours in a column of a left panel are neighbours in memory."""
+        if self._group > 1:
+            return False
         builder = self._builder
         zeros = tuple(index(0) for _ in self._product.shape.depth)
         with builder.block(), builder.loop(self._m, "i") as i:
             value = self._product.lhs(batch, self.row(i), zeros)
             _, steps = steps_along(builder, value, (i,), batch) or (None, ())
-            return 1 in (stride_along(value, i), *steps)
+            if 1 in (stride_along(value, i), *steps):
+                return True
+        return self.has_lines and self._product.shape.rows[-1] % self._rows == 0
+
+    @cached_property
+    def has_lines(self) -> bool:
+        """Whether elements of the left matrix that differ in the last dimension of the rows lie
+        side by side."""
+        if self._group > 1:
+            return False
+        with self._product.looked_at() as (batch, row, depth, _):
+            return bool(row) and stride_along(self._product.lhs(batch, row, depth), row[-1]) == 1
 
     def _collides(self, step: int) -> bool:
         """Whether rows that far apart share few places in a first-level cache."""

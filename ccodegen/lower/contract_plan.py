@@ -18,12 +18,14 @@ from ccodegen.lower.contract_loops import (
     rows_are_contiguous,
     shares_columns,
 )
+from ccodegen.lower.contract_parts import contract_in_parts, is_deep
 from ccodegen.lower.contract_rows import contract_in_rows, row_tile
 from ccodegen.lower.contract_runs import contract_in_runs, run_tile
 from ccodegen.lower.contract_tiles import (
     contract_in_tiles,
     right_lies_in_panels,
     with_rows_apart,
+    with_whole_lines,
 )
 from ccodegen.lower.contract_windows import contract_in_windows, window_tile
 from ccodegen.lower.frame import fill_edges, is_framed
@@ -84,9 +86,14 @@ def _contract_narrow(product: Product) -> bool:
         _tell(product, "in register tiles", "both sides are read where they lie")
         contract_in_runs(product, runs)
     else:
-        tile = with_rows_apart(product, tile)
-        _tell(product, f"in register tiles of {tile.rows} × {tile.columns}", "packing pays")
-        contract_in_tiles(product, tile)
+        tile = with_whole_lines(product, with_rows_apart(product, tile))
+        form = f"in register tiles of {tile.rows} × {tile.columns}"
+        if is_deep(product, tile):
+            _tell(product, f"{form}, in parts", "packing pays, and panels are long")
+            contract_in_parts(product, tile)
+        else:
+            _tell(product, form, "packing pays")
+            contract_in_tiles(product, tile)
     return True
 
 

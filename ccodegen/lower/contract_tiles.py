@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ccodegen.loop.builder import apply, index
+from ccodegen.loop.cost import CACHE_LINE
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import linearize
 from ccodegen.lower.chunks import in_chunks, most_chunks, remaining
@@ -57,6 +58,11 @@ def contract_in_tiles(product: Product, tile: RegisterTile) -> None:
         _Tiles(product, tile, place, places).write(batch)
 
 
+def write_tiles(product: Product, tile: RegisterTile, batch: Index) -> None:
+    """Those of one batch."""
+    _Tiles(product, tile).write(batch)
+
+
 def with_rows_apart(product: Product, tile: RegisterTile) -> RegisterTile:
     """The tile, less high where it reads more rows of the left matrix than a first-level cache
     keeps of what lies so far apart: each would be fetched anew for each element."""
@@ -69,6 +75,16 @@ def with_rows_apart(product: Product, tile: RegisterTile) -> RegisterTile:
     if panel is None or panel.row_step * tile.left.bytes % PAGE:
         return tile
     return replace(tile, rows=evenly(product.shape.sizes[0], most))
+
+
+def with_whole_lines(product: Product, tile: RegisterTile) -> RegisterTile:
+    """The tile, less high where the left matrix has lines of rows that lie side by side, which
+    panels else straddle: its columns are copied as vectors."""
+    lines, most = product.shape.rows, tile.rows
+    if len(lines) < 2 or lines[-1] % most == 0 or not Packer(product, tile).has_lines:
+        return tile
+    divisors = (n for n in range(most, -(-most // 2) - 1, -1) if lines[-1] % n == 0)
+    return replace(tile, rows=next(divisors, most))
 
 
 def _shared_dimension(product: Product) -> int | None:
@@ -106,12 +122,13 @@ class _Tiles:
         """The nest of one batch."""
         packer, rows, columns = self._packer, self._rows, self._columns
         left, right = packer.left_in_place(batch), packer.right_in_place(batch)
-        if left and self._is_far_and_used_often(left(_ZERO)):
+        if left and self._is_far(left(_ZERO)):
             left = None
         if self._shares_rows(right is None) if left else self._packs_left_at_a_time:
             right = right or self._all(packer.rights, batch, columns)
             right = self._all_noted(right, columns)
-            together = self._together(rows, self._left_bytes, columns * self._right_bytes)
+            strip = packer.lefts_of_a_strip(batch) if left is None else 1
+            together = self._together(rows, self._left_bytes, columns * self._right_bytes, strip)
             if left:
                 groups = self._in_place(left, rows, together)
             else:
@@ -124,7 +141,7 @@ class _Tiles:
             return
         left = left or self._all(packer.lefts, batch, rows)
         left = self._all_noted(left, rows, is_left=True)
-        strip = packer.panels_of_a_strip if right is None else 1
+        strip = packer.rights_of_a_strip if right is None else 1
         together = self._together(columns, self._right_bytes, rows * self._left_bytes, strip)
         if right:
             groups = self._in_place(right, columns, together)
@@ -148,7 +165,7 @@ class _Tiles:
             left, right = self._packer.left_in_place(batch), self._packer.right_in_place(batch)
         if left is None or right is None:
             return False
-        return not self._is_far_and_used_often(left(_ZERO))
+        return not self._is_far(left(_ZERO))
 
     def write_all(self) -> None:
         """The nests of all batches, for some rows after the other."""
@@ -173,14 +190,16 @@ class _Tiles:
     def _right_bytes(self) -> int:
         return self._tile.columns * self._packer.depth * self._tile.right.bytes
 
-    def _is_far_and_used_often(self, left: Panel) -> bool:
+    def _is_far(self, left: Panel) -> bool:
         """Whether to pack the left matrix pays although it lies in steps: the first cache does not
         keep a panel of it, and narrow tiles read it so often that it does not come in time; or the
-        panel's lines lie far apart, so that they share places of caches, or each asks for another
-        page."""
+        panel's lines lie far apart, each to be waited for, and are too many for that cache, share
+        places of it, or are read often, each from another page."""
         step, is_used_often = left.column_step * self._tile.left.bytes, self._columns >= _OFTEN
         if left.row_step == 1 and step >= _FAR:
-            return is_used_often or (step % PAGE == 0 and self._columns > 1)
+            is_long = self._packer.depth * CACHE_LINE > self._nearest
+            shares_places = step % PAGE == 0 and self._columns > 1
+            return is_used_often or shares_places or is_long
         return self._packer.is_narrow and self._left_bytes > self._nearest and is_used_often
 
     @property

@@ -1,17 +1,17 @@
 """convolution: sums of products under a sliding window, over the kernel and input features.
 
 The features (or, with batch_group_count, the batches) fall into groups that do not mix. Within a
-group the rows are (batch, output spatial …), the columns its output features, and the depth is
-(window position …, input feature), summed in row-major order: that is the strict order. Window
-position k meets kernel element k, or size - 1 - k where the window is reversed. Padding and holes
-are zeros that take part in the sum.
+group the rows are (batch, output spatial …) in the order of the result, the columns its output
+features, and the depth is (window position …, input feature), summed in row-major order: that is
+the strict order. Window position k meets kernel element k, or size - 1 - k where the window is
+reversed. Padding and holes are zeros that take part in the sum.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from ccodegen.ops.precision import widened
 from ccodegen.ops.shape_checks import arrays, require, window_dimensions
 from ccodegen.ops.window import dilated_and_padded, input_index, strided
 from ccodegen.support.immutable import frozen, immutable
+
+_T = TypeVar("_T")
 
 
 @frozen
@@ -244,12 +246,25 @@ class _Places:
     sizes: ConvolutionSizes
     result_rank: int
 
+    @property
+    def _row_dimensions(self) -> tuple[int, ...]:
+        """Of the result: of batch and places."""
+        labels = self.sizes.labels
+        return labels.output_batch, *labels.output_spatial
+
+    def in_order(self, row: Sequence[_T]) -> list[_T]:
+        """What belongs to batch and places, in the result's order: neighbours in memory are
+        neighbours among the rows."""
+        return [value for _, value in sorted(zip(self._row_dimensions, row, strict=True))]
+
     def lhs(self, batch: Index, row: Index, depth: Index) -> contraction.Place:
         sizes, labels = self.sizes, self.sizes.labels
+        by_dimension = dict(zip(sorted(self._row_dimensions), row, strict=True))
+        n, *places = (by_dimension[d] for d in self._row_dimensions)
         condition, spatial = input_index(
-            sizes.window, sizes.input_spatial, sizes.output_spatial, row[1:], depth[:-1]
+            sizes.window, sizes.input_spatial, sizes.output_spatial, tuple(places), depth[:-1]
         )
-        n, feature = row[0], depth[-1]
+        feature = depth[-1]
         if sizes.attributes.batch_group_count > 1:
             n = _member(batch[0], sizes.batch, n)
         elif sizes.groups > 1:
@@ -268,13 +283,12 @@ class _Places:
         return None, _placed(self.sizes.rhs.rank, (*labels.kernel_spatial, *features), values)
 
     def output(self, batch: Index, row: Index, column: Index) -> Index:
-        labels = self.sizes.labels
-        roles = (labels.output_batch, *labels.output_spatial, labels.output_feature)
-        return _placed(self.result_rank, roles, (*row, self._output_feature(batch, column)))
+        dimensions = (*sorted(self._row_dimensions), self.sizes.labels.output_feature)
+        return _placed(self.result_rank, dimensions, (*row, self._output_feature(batch, column)))
 
     def position(self, at: Index) -> tuple[Index, Index, Index]:
         labels = self.sizes.labels
-        row = tuple(at[d] for d in (labels.output_batch, *labels.output_spatial))
+        row = tuple(at[d] for d in sorted(self._row_dimensions))
         output, count = at[labels.output_feature], index(self.sizes.output_features)
         if self.sizes.groups == 1:
             return (index(0),), row, (output,)
@@ -292,7 +306,7 @@ def convolution_contraction(instruction: Instruction) -> contraction.Contraction
     places = _Places(sizes, instruction.array_shape.rank)
     return contraction.Contraction(
         batch=(sizes.groups,),
-        rows=(sizes.batch, *sizes.output_spatial),
+        rows=tuple(places.in_order((sizes.batch, *sizes.output_spatial))),
         columns=(sizes.output_features,),
         depth=(*sizes.kernel_spatial, sizes.input_features),
         lhs_index=places.lhs,

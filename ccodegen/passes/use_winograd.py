@@ -11,6 +11,7 @@ output features.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TypeAlias
@@ -22,7 +23,7 @@ from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.literal import DerivedLiteral, Literal
 from ccodegen.hlo.rewrite import rewrite_module
 from ccodegen.ops.attributes_of import attributes_of
-from ccodegen.ops.build import constant, derived, is_static, reshape, slice_of
+from ccodegen.ops.build import constant, derived, is_static, reshape, slice_of, splat, transpose
 from ccodegen.ops.convolution import Convolution, ConvolutionSizes
 from ccodegen.ops.creation import Constant
 from ccodegen.ops.dot import Dot
@@ -35,17 +36,19 @@ from ccodegen.support.pieces import Array
 
 _FILTER = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])  # G
 _Sums: TypeAlias = Callable[[Sequence[Instruction]], list[Instruction]]
-_OUT, _IN = 2, 4  # places of a tile along a dimension
+_OUT, _IN, _TAPS = 2, 4, 3  # places of a tile along a dimension, and what a place adds up
 
 # Prices in floating-point operations of a matrix product, by measurement.
 _PRICE_OF_WEIGHT = 10
+_PRICE_OF_COMPUTED_WEIGHT = 90  # transformed and packed in each call
+_PRICE_OF_PACKED_WEIGHT, _PRICE_OF_PACKED_ELEMENT = 50, 20  # for a convolution as it is
 _PRICE_OF_ELEMENT, _PRICE_BEYOND_CACHE = 26, 70  # written and read once more
 _CACHE = 8 << 20  # bytes
 _LEAST_GAIN = 1.2
 
 
 def use_winograd(module: Module, context: PassContext) -> Module:
-    """A convolution in f32 of constant 3×3 filters, stride 1 → slices, sums, a batched dot, sums.
+    """A convolution in f32 of 3×3 filters, stride 1 → slices, sums, a batched dot, sums.
 
     Only where fewer products outweigh more sums: with many features, in the last dimension, and
     where a processor has vectors, else memory is short. An infinity may come out as NaN, and errors
@@ -78,7 +81,6 @@ def _is_eligible(instruction: Instruction) -> bool:
         len(window) == 2
         and all(_is_plain(dimension) for dimension in window)
         and all(v.array_shape.element_type is ElementType.F32 for v in values)
-        and isinstance(instruction.operands[1].attributes, Constant)
         and groups == 1
         and _has_features_last(attributes.dim_labels)
         and "highest" not in attributes.operand_precision
@@ -120,9 +122,19 @@ class _Writer:
         weights = features[0] * features[1]
         transformed = _IN * _IN * tiles * sum(features)
         price = _PRICE_OF_ELEMENT if 4 * transformed <= _CACHE else _PRICE_BEYOND_CACHE
-        plain = 2 * self.origin.array_shape.size * 9 * features[0]
-        ours = _IN * _IN * weights * (2 * tiles + _PRICE_OF_WEIGHT) + price * transformed
+        places = self.sizes.batch * math.prod(self.sizes.output_spatial)
+        plain, price_of_weight = 2 * places * 9 * weights, _PRICE_OF_WEIGHT
+        if not self._is_constant:
+            plain += 9 * weights * _PRICE_OF_PACKED_WEIGHT
+            plain += 9 * places * features[0] * _PRICE_OF_PACKED_ELEMENT
+            price_of_weight = _PRICE_OF_COMPUTED_WEIGHT
+        ours = _IN * _IN * weights * (2 * tiles + price_of_weight) + price * transformed
         return plain, ours
+
+    @property
+    def _is_constant(self) -> bool:
+        """Whether the filter is."""
+        return isinstance(self.origin.operands[1].attributes, Constant)
 
     def convolution(self) -> Instruction:
         batch, (height, width) = self.sizes.batch, self.sizes.output_spatial
@@ -167,22 +179,37 @@ class _Writer:
         return derived(self.origin, "pad", shape, (x, zero), Pad(tuple(edges)))
 
     def _transformed_filter(self) -> Instruction:
-        """G · g · Gᵀ: 16 × input features × output features."""
+        """G · g · Gᵀ: 16 × input features × output features, or the other way around."""
         weights = self.origin.operands[1]
-        assert isinstance(weights.attributes, Constant)
+        sizes = [weights.array_shape.dimensions[d] for d in self._filter_features]
+        order = (*self.sizes.labels.kernel_spatial, *self._filter_features)
+        if isinstance(weights.attributes, Constant):
+            shape = weights.array_shape.with_dimensions((_IN * _IN, *sizes))
+            transformed = _TransformedFilter(weights.attributes.literal, order)
+            return constant(self.origin, DerivedLiteral(shape, transformed))
+        weights = transpose(self.origin, weights, order)
+
+        def tap(i: int, j: int) -> Instruction:
+            at = (SliceDimension(n, n + 1) for n in (i, j))
+            value = slice_of(self.origin, weights, (*at, *(SliceDimension(0, n) for n in sizes)))
+            return reshape(self.origin, value, (1, *sizes))
+
+        taps = [[tap(i, j) for j in range(_TAPS)] for i in range(_TAPS)]
+        return self._concatenate([*chain(*_both_ways(taps, self._filter_sums))], 0)
+
+    @property
+    def _filter_features(self) -> tuple[int, ...]:
+        """The filter's dimensions of features. Those of a constant are turned while compiling."""
         labels = self.sizes.labels
         features = labels.kernel_input_feature, labels.kernel_output_feature
-        order = (*labels.kernel_spatial, *features)
-        sizes = (_IN * _IN, *(weights.array_shape.dimensions[d] for d in features))
-        shape = weights.array_shape.with_dimensions(sizes)
-        transformed = _TransformedFilter(weights.attributes.literal, order)
-        return constant(self.origin, DerivedLiteral(shape, transformed))
+        return features if self._is_constant else tuple(sorted(features))
 
     def _products(self, tiles: Instruction, filters: Instruction) -> list[list[Instruction]]:
         """The 16 products, each 1 × tiles × output features."""
-        sizes = (*tiles.array_shape.dimensions[:-1], filters.array_shape.dimensions[-1])
+        sizes = (*tiles.array_shape.dimensions[:-1], self.sizes.output_features)
         shape = tiles.array_shape.with_dimensions(sizes)
-        attributes = Dot((0,), (4,), (0,), (1,))
+        depth = 1 + self._filter_features.index(self.sizes.labels.kernel_input_feature)
+        attributes = Dot((0,), (4,), (0,), (depth,))
         products = derived(self.origin, "dot", shape, (tiles, filters), attributes)
 
         def product(number: int) -> Instruction:
@@ -199,6 +226,13 @@ class _Writer:
             self._apply("subtract", d[2], d[1]),
             self._apply("subtract", d[1], d[3]),
         ]
+
+    def _filter_sums(self, g: Sequence[Instruction]) -> list[Instruction]:
+        """G · g."""
+        half = splat(self.origin, 0.5, g[0].array_shape)
+        outer = self._apply("add", g[0], g[2])
+        sums = [self._apply(op, outer, g[1]) for op in ("add", "subtract")]
+        return [g[0], *(self._apply("multiply", total, half) for total in sums), g[2]]
 
     def _tile_sums(self, m: Sequence[Instruction]) -> list[Instruction]:
         """Aᵀ · m."""

@@ -25,8 +25,9 @@ def convolution(
     window: str = "",
     attributes: str = "",
     kernel: str = "01io",
-) -> tuple[Module, np.ndarray]:
-    """A convolution of constant filters, and an input."""
+    is_constant: bool = True,
+) -> tuple[Module, list[np.ndarray]]:
+    """A convolution, and its inputs: filters are a constant or one of them."""
     batch, height, width = sizes
     order = {"0": 3, "1": 3, "i": features[0], "o": features[1]}
     filters = RANDOM.standard_normal([order[c] for c in kernel], np.float32)
@@ -38,7 +39,9 @@ def convolution(
         ROOT c = {shape} convolution(x, k), dim_labels=b01f_{kernel}->b01f{attributes},
             window={{size=3x3 pad={pads[0]}_{pads[1]}x{pads[2]}_{pads[3]}{window}}}"""
     x = RANDOM.standard_normal((batch, height, width, features[0]), np.float32)
-    return bind_constants(module(text), {1: filters}).module, x
+    if is_constant:
+        return bind_constants(module(text), {1: filters}).module, [x]
+    return module(text), [x, filters]
 
 
 def ops(of: Module) -> list[str]:
@@ -54,24 +57,26 @@ def ops(of: Module) -> list[str]:
         ((1, 8, 66), (0, 1, 1, 0)),
     ],
 )
-@pytest.mark.parametrize("kernel", ["01io", "o1i0"])
+@pytest.mark.parametrize("kernel", ["01io", "o1i0", "01oi"])
+@pytest.mark.parametrize("is_constant", [True, False])
 def test_the_numbers_are_the_convolutions(
-    sizes: tuple[int, int, int], pads: tuple[int, int, int, int], kernel: str
+    sizes: tuple[int, int, int], pads: tuple[int, int, int, int], kernel: str, is_constant: bool
 ) -> None:
-    old, x = convolution(sizes, pads=pads, kernel=kernel)
+    old, x = convolution(sizes, pads=pads, kernel=kernel, is_constant=is_constant)
     new = use_winograd(old, CONTEXT)
     assert "dot" in ops(new)
     assert "convolution" not in ops(new)
-    expected = evaluate(old, x)
+    expected = evaluate(old, *x)
     scale = np.abs(expected).max()
-    np.testing.assert_allclose(evaluate(new, x), expected, atol=2e-6 * scale)
-    np.testing.assert_allclose(ccodegen.compile(old)(x), expected, atol=2e-6 * scale)
+    np.testing.assert_allclose(evaluate(new, *x), expected, atol=2e-6 * scale)
+    np.testing.assert_allclose(ccodegen.compile(old)(*x), expected, atol=2e-6 * scale)
 
 
 @pytest.mark.parametrize(
     "changed",
     [
         {"features": (3, 64)},
+        {"features": (256, 256), "sizes": (1, 7, 7), "is_constant": False},
         {"sizes": (1, 4, 4)},
         {"pads": (-1, 1, 1, 1)},
         {"window": " rhs_reversal=1x1"},

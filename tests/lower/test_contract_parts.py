@@ -1,0 +1,93 @@
+"""Contractions of great depth, a part of it at a time."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccodegen.backend.build import Build
+from ccodegen.backend.options import with_threads
+from ccodegen.loop.ir import For
+from ccodegen.loop.rebuild import statements
+from tests.lower.test_contract_tiles import functions
+from tests.lower.test_weights import dense, with_weights
+from tests.three_ways import check, module_of, plain_target, with_vectors
+
+TARGET = with_vectors(plain_target(), 32)
+
+
+@pytest.fixture(autouse=True)
+def parts_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """60 floats of a panel of 8 columns are near, and 16 of them a part."""
+    monkeypatch.setattr("ccodegen.lower.contract_parts._MOST_PANEL", 60 * 32)
+    monkeypatch.setattr("ccodegen.lower.contract_parts._PANEL", 16 * 32)
+    monkeypatch.setattr("ccodegen.lower.contract_parts._LINE", 1)
+
+
+def parts(built: Build) -> list[int]:
+    """How many parts of the depth each loop over such has."""
+    loops = [s for k in built.program.kernels for s in statements(k.body) if isinstance(s, For)]
+    return [int(str(loop.extent)) for loop in loops if loop.var.name.startswith("part")]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("order", ["kn", "nk"])
+@pytest.mark.parametrize(
+    ("sizes", "count"),
+    [((30, 96, 40), 6), ((70, 100, 33), 6), ((40, 67, 70), 4), ((40, 61, 21), 3)],
+)
+def test_sizes(sizes: tuple[int, int, int], count: int, order: str, threads: int) -> None:
+    built = check(module_of(dense(*sizes, order)), target=with_threads(TARGET, threads))
+    assert parts(built) == [count]
+
+
+@pytest.mark.parametrize("types", ["f64 f64 f64", "bf16 bf16 bf16", "f16 f32 f32", "s32 s32 s32"])
+def test_types(types: str) -> None:
+    assert parts(check(module_of(dense(30, 333, 45, "kn", types)), target=TARGET))
+
+
+def test_strict_sums_are_in_order() -> None:
+    assert not parts(check(module_of(dense(30, 96, 40, "kn")), target=TARGET, strict=True))
+
+
+@pytest.mark.parametrize(("rows", "is_in_parts"), [(5, False), (40, True)])
+def test_weights_are_read_once_or_in_parts(rows: int, is_in_parts: bool) -> None:
+    built = check(with_weights(dense(rows, 99, 40, "kn")), target=TARGET)
+    assert bool(parts(built)) is is_in_parts
+
+
+def test_batches_and_an_epilogue() -> None:
+    built = check(
+        module_of("""ENTRY e {
+  x = f32[2,80,30] parameter(0)
+  y = f32[2,80,24] parameter(1)
+  z = f32[2,30,24] parameter(2)
+  d = f32[2,30,24] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0},
+    lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  a = f32[2,30,24] add(d, z)
+  ROOT t = (f32[2,30,24], f32[2,30,24]) tuple(a, d) }"""),
+        target=TARGET,
+    )
+    assert parts(built) == [5]
+
+
+@pytest.mark.parametrize("labels", ["f01b_i01o->01bf", "fb01_i01o->bf01"])
+@pytest.mark.parametrize(("features", "rows"), [(8, 4), (10, 5), (7, 0)])
+@pytest.mark.parametrize("images", [1, 3])
+def test_gradients_of_filters(images: int, features: int, rows: int, labels: str) -> None:
+    """The depth is that of all places of all images; rows of filters lie side by side where they
+    are the last dimension, and are not cut, if a tile of some height divides them."""
+    lhs, out = {
+        "f01b_i01o->01bf": (f"{images},9,9,{features}", f"3,3,{features},24"),
+        "fb01_i01o->bf01": (f"{images},{features},9,9", f"{features},24,3,3"),
+    }[labels]
+    built = check(
+        module_of(f"""ENTRY e {{
+  x = f32[{lhs}] parameter(0)
+  g = f32[{images},7,7,24] parameter(1)
+  ROOT w = f32[{out}] convolution(x, g), dim_labels={labels}, window={{size=7x7}} }}"""),
+        target=TARGET,
+    )
+    assert (images > 1) is bool(parts(built))
+    (function,) = {name for name in functions(built) if name.startswith("ccg_tile")}
+    if labels.endswith("01bf") and rows:
+        assert function.startswith(f"ccg_tile_f32_{rows}x")
