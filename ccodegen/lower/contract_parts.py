@@ -14,24 +14,27 @@ from functools import cached_property
 from ccodegen.loop.builder import apply
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import linearize
+from ccodegen.lower.contract_runs import run_tile, write_in_runs
 from ccodegen.lower.contract_tiles import right_lies_in_panels, write_tiles
 from ccodegen.lower.product import Product
+from ccodegen.lower.strides import stride_along
 from ccodegen.ops.contraction import Contraction, contraction
 from ccodegen.ops.index import plus, times
 from ccodegen.ops.register_tile import RegisterTile, has_noted_panels
 from ccodegen.support.immutable import immutable
 
 _MOST_PANEL = 1 << 18  # bytes of a panel of which half a second-level cache keeps others as well
-_PANEL = 1 << 17  # bytes of one that stays near beside those of the other matrix
+_PANEL = 1 << 16  # bytes of one that stays near beside those of the other matrix
 _LINE = 64
 
 
 @immutable
 class _Part(Product):
-    """The product of a part of the depth: `size` of its dimension `axis` from `first` on, and all
-    behind that. The dimensions before it, and the number of the part if there are `count` of that
-    size, are its batch's last. It adds to `sums` [rows, columns]."""
+    """The product of a part of the depth, whose dimensions are in the order `order`: `size` of the
+    one at `axis` from `first` on, and all behind that. Those before it, and the number of the part
+    if there are `count` of that size, are its batch's last. It adds to `sums` [rows, columns]."""
 
+    order: tuple[int, ...]
     axis: int
     first: int
     size: int
@@ -41,17 +44,18 @@ class _Part(Product):
     @cached_property
     def shape(self) -> Contraction:
         whole = contraction(self.hero)
-        batches = len(whole.batch)
+        batches, sizes = len(whole.batch), [whole.depth[d] for d in self.order]
 
         def deep(batch: Index, depth: Index) -> Index:
             *before, part = batch[batches:]
             at = plus(times(part, self.size), plus(depth[0], self.first))
-            return (*before, at, *depth[1:])
+            ordered = sorted(zip(self.order, (*before, at, *depth[1:]), strict=True))
+            return tuple(place for _, place in ordered)
 
         return replace(
             whole,
-            batch=(*whole.batch, *whole.depth[: self.axis], self.count),
-            depth=(self.size, *whole.depth[self.axis + 1 :]),
+            batch=(*whole.batch, *sizes[: self.axis], self.count),
+            depth=(self.size, *sizes[self.axis + 1 :]),
             lhs_index=lambda batch, row, depth: whole.lhs_index(
                 batch[:batches], row, deep(batch, depth)
             ),
@@ -96,8 +100,12 @@ def contract_in_parts(product: Product, tile: RegisterTile) -> None:
         ):
             builder.store(sums, (i, j), product.zero)
         for part in parts:
+            runs = run_tile(part, tile)
             with builder.loops(part.shape.batch[len(shape.batch) :], "part") as number:
-                write_tiles(part, tile, (*batch, *number))
+                if runs:
+                    write_in_runs(part, runs, (*batch, *number))
+                else:
+                    write_tiles(part, tile, (*batch, *number))
         with (
             builder.loops(shape.rows, "row", LoopKind.PARALLEL) as row,
             builder.loops(shape.columns, "col", LoopKind.VECTOR) as column,
@@ -108,15 +116,23 @@ def contract_in_parts(product: Product, tile: RegisterTile) -> None:
 
 def _parts(product: Product, tile: RegisterTile, sums: Buffer) -> Iterator[_Part]:
     """Those of one size, then what is left."""
-    most = _PANEL // (tile.columns * tile.right.bytes)
-    depth = product.shape.depth
+    most, order = _PANEL // (tile.columns * tile.right.bytes), _order_in_memory(product)
+    depth = [product.shape.depth[d] for d in order]
     axis = next(d for d in range(len(depth)) if math.prod(depth[d + 1 :]) <= most)
     total, most = depth[axis], most // math.prod(depth[axis + 1 :])
     size = -(-total // -(-total // most))
     if axis == len(depth) - 1:
         size = min(most, -(-size // _LINE) * _LINE)
     count, rest = divmod(total, size)
-    own = product.work, product.hero, product.left_type, product.right_type
-    yield _Part(*own, axis, 0, size, count, sums)
+    own = product.work, product.hero, product.left_type, product.right_type, order, axis
+    yield _Part(*own, 0, size, count, sums)
     if rest:
-        yield _Part(*own, axis, count * size, rest, 1, sums)
+        yield _Part(*own, count * size, rest, 1, sums)
+
+
+def _order_in_memory(product: Product) -> tuple[int, ...]:
+    """The dimensions of the depth, those first in which the matrices are furthest apart."""
+    with product.looked_at() as (batch, row, depth, column):
+        elements = product.lhs(batch, row, depth), product.rhs(batch, depth, column)
+        steps = [max(stride_along(e, k) or 0 for e in elements) for k in depth]
+    return tuple(sorted(range(len(steps)), key=lambda d: -steps[d]))

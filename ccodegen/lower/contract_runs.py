@@ -3,7 +3,8 @@
 Under a window of 3 × 3 over images whose features lie side by side, the depth of a place is three
 runs of three pixels; of 3 × 3 × 3 over volumes, three planes of such. Places in one row of the
 image are a constant step apart, those of different rows are not, so that each row of the result is
-a product by itself.
+a product by itself. In the gradient of a filter the runs are those of places, and a row's elements
+are features.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from functools import cached_property
 from ccodegen.loop.builder import index
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, Load, LoopKind
 from ccodegen.loop.linear import merged_axes
-from ccodegen.lower.contract_panels import Packer, Panel, ending_inside
+from ccodegen.lower.contract_panels import Packer, Panel, Panels, ending_inside
 from ccodegen.lower.contract_tiles import PAGE, right_lies_in_panels
 from ccodegen.lower.product import Product
 from ccodegen.lower.strides import position_of, steps_along
-from ccodegen.ops.contraction import Contraction, contraction
+from ccodegen.ops.contraction import Contraction
 from ccodegen.ops.register_tile import RegisterTile, evenly
 from ccodegen.support.immutable import immutable
 
+_ZERO = index(0)
 _NEAR = 1 << 19  # bytes: what is read anew for each row should lie in a second-level cache
 
 
@@ -48,12 +50,19 @@ class RunTile:
         return Panel(element.buffer, position_of(element), self.row_step, self.step, before)
 
 
+@immutable
 class _RowByRow(Product):
     """The product with all dimensions of rows but the last among those of the batch."""
 
+    whole: Product
+
     @cached_property
     def shape(self) -> Contraction:
-        return _row_by_row(contraction(self.hero))
+        return _row_by_row(self.whole.shape)
+
+    def finish(self, batch: Index, row: Index, column: Index, total: Expr) -> None:
+        count = len(self.whole.shape.batch)
+        self.whole.finish(batch[:count], (*batch[count:], *row), column, total)
 
 
 def _row_by_row(shape: Contraction) -> Contraction:
@@ -89,7 +98,7 @@ def run_tile(product: Product, tile: RegisterTile) -> RunTile | None:
     registers = -(-tile.columns // target.machine.vector_elements(tile.left.bytes))
     width = product.shape.rows[-1]
     lower = replace(tile, rows=evenly(width, most, registers))
-    if 2 * lower.rows < tile.rows or not right_lies_in_panels(product, tile):
+    if 2 * lower.rows < tile.rows:
         return None
     fills_tiles = lower.rows == tile.rows and width % tile.rows == 0
     if not fills_tiles and _lies_in_steps(product, tile):
@@ -111,7 +120,8 @@ def _lies_in_steps(product: Product, tile: RegisterTile) -> bool:
 
 def by_rows(product: Product) -> Product:
     """The product of each row of the result by itself."""
-    return _RowByRow(product.work, product.hero, product.left_type, product.right_type)
+    types = product.left_type, product.right_type
+    return _RowByRow(product.work, product.hero, *types, product)
 
 
 def left_runs(product: Product, tile: RegisterTile) -> RunTile | None:
@@ -133,8 +143,13 @@ def left_runs(product: Product, tile: RegisterTile) -> RunTile | None:
 def contract_in_runs(product: Product, runs: RunTile) -> None:
     """For each row of the result: panels of the right matrix, with each the places of the row, the
     last of which end with it. Threads rather share rows and places than batches and panels."""
-    rows, builder, tile = by_rows(product), product.work.builder, runs.tile
-    packer, shape, batches = Packer(rows, tile), rows.shape, product.shape.batch
+    batches, builder = product.shape.batch, product.work.builder
+    if not right_lies_in_panels(product, runs.tile):
+        with builder.loops(batches, "b") as batch:
+            write_in_runs(product, runs, batch)
+        return
+    rows, tile = by_rows(product), runs.tile
+    packer, shape = Packer(rows, tile), rows.shape
     width, columns, depth = shape.sizes
     weights = columns * depth * tile.right.bytes
     order = -1 if product.shares_rows(0, weights, is_packed=False) else 1
@@ -150,9 +165,32 @@ def contract_in_runs(product: Product, runs: RunTile) -> None:
         batch = (*number, *above)
         right = packer.right_in_place(batch)
         assert right is not None
-        left, panel = runs.left(rows, batch, it), right(jt)
-        sums = _sums(rows, runs, left, panel)
-        packer.finish((batch, it, jt), (sums, left, panel), LoopKind.VECTOR)
+        _compute(rows, runs, (batch, it, jt), right)
+
+
+def write_in_runs(product: Product, runs: RunTile, batch: Index) -> None:
+    """The nest of one batch, whose right matrix is packed where it does not lie in panels."""
+    rows, builder, tile = by_rows(product), product.work.builder, runs.tile
+    width, columns, _ = rows.shape.sizes
+    panels, packer = -(-columns // tile.columns), Packer(product, tile)
+    right = packer.right_in_place(batch)
+    right = right or packer.rights(batch, (_ZERO, panels), _ZERO, panels, LoopKind.PARALLEL)
+    with (
+        builder.loops(product.shape.rows[:-1], "row", LoopKind.PARALLEL) as above,
+        builder.loop(-(-width // tile.rows), "it", LoopKind.PARALLEL) as it,
+        builder.loop(panels, "jt") as jt,
+    ):
+        _compute(rows, runs, ((*batch, *above), it, jt), right)
+
+
+def _compute(
+    product: Product, runs: RunTile, place: tuple[Index, Expr, Expr], right: Panels
+) -> None:
+    """The tile at a place: which batch, row and column of tiles."""
+    batch, it, jt = place
+    left, panel = runs.left(product, batch, it), right(jt)
+    sums = _sums(product, runs, left, panel)
+    Packer(product, runs.tile).finish(place, (sums, left, panel), LoopKind.VECTOR)
 
 
 def _sums(product: Product, runs: RunTile, left: Panel, right: Panel) -> Buffer:

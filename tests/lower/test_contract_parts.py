@@ -73,9 +73,14 @@ def test_batches_and_an_epilogue() -> None:
 @pytest.mark.parametrize("labels", ["f01b_i01o->01bf", "fb01_i01o->bf01"])
 @pytest.mark.parametrize(("features", "rows"), [(8, 4), (10, 5), (7, 0)])
 @pytest.mark.parametrize("images", [1, 3])
-def test_gradients_of_filters(images: int, features: int, rows: int, labels: str) -> None:
-    """The depth is that of all places of all images; rows of filters lie side by side where they
-    are the last dimension, and are not cut, if a tile of some height divides them."""
+@pytest.mark.parametrize("near", [0, 4000])
+def test_gradients_of_filters(
+    near: int, images: int, features: int, rows: int, labels: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The depth is that of all places of all images. Left matrices are read where they lie, if the
+    right one is near; else rows that lie side by side are not cut, if a tile's height divides
+    them."""
+    monkeypatch.setattr("ccodegen.lower.contract_runs._NEAR", near)
     lhs, out = {
         "f01b_i01o->01bf": (f"{images},9,9,{features}", f"3,3,{features},24"),
         "fb01_i01o->bf01": (f"{images},{features},9,9", f"{features},24,3,3"),
@@ -88,6 +93,8 @@ def test_gradients_of_filters(images: int, features: int, rows: int, labels: str
         target=TARGET,
     )
     assert (images > 1) is bool(parts(built))
-    (function,) = {name for name in functions(built) if name.startswith("ccg_tile")}
-    if labels.endswith("01bf") and rows:
-        assert function.startswith(f"ccg_tile_f32_{rows}x")
+    tiles = {name for name in functions(built) if name.startswith("ccg_tile")}
+    if labels.endswith("01bf") and rows and not near:
+        assert tiles == {f"ccg_tile_f32_{rows}x8"}
+    if labels.endswith("01bf") and images > 1:
+        assert near == 0 or any(name.endswith("_runs") for name in tiles)

@@ -1,14 +1,17 @@
-"""Convolutions by constant weights that read the image where it lies, row by row."""
+"""Convolutions that read the image where it lies, row by row."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pytest
 
 from ccodegen.backend.build import Build
 from ccodegen.backend.options import with_threads
+from ccodegen.hlo.ir import Module
 from tests.lower.test_contract_tiles import functions, nest
 from tests.lower.test_weights import MODES, with_weights
-from tests.three_ways import check, plain_target
+from tests.three_ways import check, module_of, plain_target
 
 
 def convolution(size: str, window: str, kernel: str, shape: str, kind: str = "f32") -> str:
@@ -36,8 +39,24 @@ def in_runs(built: Build) -> bool:
         ("9,11,6", "size=3x3 pad=1_1x1_1", "3,3,6,9", "9,11,9"),
     ],
 )
-def test_rows_of_images(size: str, window: str, kernel: str, shape: str, strict: bool) -> None:
-    built = check(with_weights(convolution(size, window, kernel, shape)), strict=strict)
+@pytest.mark.parametrize("program", [with_weights, module_of])
+def test_rows_of_images(
+    size: str,
+    window: str,
+    kernel: str,
+    shape: str,
+    strict: bool,
+    program: Callable[[str], Module],
+) -> None:
+    built = check(program(convolution(size, window, kernel, shape)), strict=strict)
+    assert in_runs(built)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_groups_of_packed_filters(threads: int) -> None:
+    text = convolution("9,11,10", "size=3x3", "3,3,5,32", "7,9,32")
+    text = text.replace("->b01f", "->b01f, feature_group_count=2")
+    built = check(module_of(text), target=with_threads(plain_target(), threads))
     assert in_runs(built)
 
 
