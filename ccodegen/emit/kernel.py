@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, comment
 from ccodegen.emit.parallel import LOCAL_NAMES, ParallelPrinter, Part, PartText, parallel_loops
@@ -13,6 +15,8 @@ from ccodegen.loop.rebuild import used_buffers, written_buffers
 from ccodegen.support.decisions import decided
 from ccodegen.support.immutable import immutable
 from ccodegen.support.naming import counted
+
+_DOUBLES = ("double", "c128")  # in what C calls their types
 
 
 @immutable
@@ -52,6 +56,9 @@ def print_kernel(kernel: Kernel, name: str, files: Names, threads: bool = False)
     mentioned = used_buffers(kernel.body)
     lines = [f"(void){printer.name(b)};" for b in kernel.buffers if b not in mentioned]
     lines += printer.block(kernel.body)
+    turns = (part.body for part in printer.printed)
+    if any(word in line for line in chain(parameters, lines, *turns) for word in _DOUBLES):
+        headers.add("ccg_double.h")
     return KernelText(
         name,
         tuple(comment(kernel.origin)) if kernel.origin else (),

@@ -40,7 +40,7 @@ _FIRST_UNITS = 2  # compilers have nothing else to do yet
 _LARGE_KERNEL = 150  # lines: a compiler takes that much longer than to begin
 _BEFORE = 3  # a unit has a line for so many in the units before it, as there may be many to come
 _CALLED_LINES = 40  # of the runtime, that a kernel calls; a few of these headers
-_SHORT_HEADERS = {"ccg_base.h", "ccg_index.h", "ccg_threads.h"} | {
+_SHORT_HEADERS = {"ccg_base.h", "ccg_double.h", "ccg_index.h", "ccg_threads.h"} | {
     f"ccg_integer_{n}.h" for n in (8, 16, 32, 64)
 }
 _FEW_LINES = 40  # take less time, even optimised, than a compiler takes to begin
