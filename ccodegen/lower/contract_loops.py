@@ -83,16 +83,18 @@ def _add_rows(product: Product, batch: Index, rows: list[Index]) -> None:
         _columns_in_blocks(lanes, columns, _block_width(product, len(rows)))
 
 
-def contract_in_batch(product: Product) -> None:
+def contract_in_batch(product: Product, first: Index = ()) -> None:
     """For each row, column and block of the last batch dimension, along which both operands and
-    the result lie in memory: an accumulator an element, the depth outside."""
+    the result lie in memory: an accumulator an element, the depth outside. `first`: only of the
+    batches that begin so."""
     work, shape = product.work, product.shape
     *outer, count = shape.batch
     with (
-        work.builder.loops(outer, "b", LoopKind.PARALLEL) as before,
+        work.builder.loops(outer[len(first) :], "b", LoopKind.PARALLEL) as rest,
         work.builder.loops(shape.rows, "row", LoopKind.PARALLEL) as row,
         work.builder.loops(shape.columns, "col", LoopKind.PARALLEL) as column,
     ):
+        before = (*first, *rest)
         lanes = _Lanes(product, lambda at: [((*before, at), row, column)], left_is_one=False)
         _columns_in_blocks(lanes, count, _VECTORS_PER_BLOCK * product.vector_elements)
 

@@ -18,7 +18,12 @@ from ccodegen.lower.contract_loops import (
     rows_are_contiguous,
     shares_columns,
 )
-from ccodegen.lower.contract_parts import contract_in_parts, is_deep
+from ccodegen.lower.contract_parts import (
+    contract_batch_in_parts,
+    contract_in_parts,
+    is_deep,
+    is_deep_in_batch,
+)
 from ccodegen.lower.contract_rows import contract_in_rows, row_tile
 from ccodegen.lower.contract_runs import contract_in_runs, run_tile
 from ccodegen.lower.contract_tiles import (
@@ -171,7 +176,9 @@ def _loops(product: Product) -> Callable[[Product], None]:
         return contract_plainly
     if shape.batch and shape.batch[-1] >= _LEAST_COLUMNS and batch_is_contiguous(product):
         window = window_tile(product)
-        return partial(contract_in_windows, tile=window) if window else contract_in_batch
+        if window:
+            return partial(contract_in_windows, tile=window)
+        return contract_batch_in_parts if is_deep_in_batch(product) else contract_in_batch
     many_columns = bool(shape.columns) and shape.columns[-1] >= _LEAST_COLUMNS
     if many_columns and columns_are_contiguous(product):
         return contract_in_columns

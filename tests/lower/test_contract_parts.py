@@ -98,3 +98,21 @@ def test_gradients_of_filters(
         assert tiles == {f"ccg_tile_f32_{rows}x8"}
     if labels.endswith("01bf") and images > 1:
         assert near == 0 or any(name.endswith("_runs") for name in tiles)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("kind", ["f32", "bf16"])
+@pytest.mark.parametrize(("images", "features"), [(1, 24), (3, 37)])
+def test_gradients_of_depthwise_filters(
+    images: int, features: int, kind: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ccodegen.lower.contract_parts._MOST_LINES", 20 * features * 8)
+    monkeypatch.setattr("ccodegen.lower.contract_parts._LINES", 15 * features * 8)
+    text = f"""ENTRY e {{
+  x = {kind}[{images},14,12,{features}] parameter(0)
+  g = {kind}[{images},12,10,{features}] parameter(1)
+  ROOT w = {kind}[3,3,1,{features}] convolution(x, g), dim_labels=f01b_i01o->01bf,
+    window={{size=12x10}}, batch_group_count={features} }}"""
+    target = with_threads(TARGET, threads)
+    assert parts(check(module_of(text), target=target))
+    assert not parts(check(module_of(text), target=target, strict=True))
