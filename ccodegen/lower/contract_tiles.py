@@ -34,7 +34,7 @@ _FAR = 2048  # bytes between lines of which a cache's prefetching makes no run
 PAGE = 4096  # bytes: rows so far apart, or a multiple of that, share places of a cache
 _LONG_ROW = 3 * PAGE // 4  # bytes of a row of the result that is mostly on a page of its own
 _MANY_PAGES = 512
-_OFTEN = 8  # tiles beside each other
+_OFTEN, _FEW = 8, 2  # tiles beside each other
 _ROWS_BEYOND = 2  # what a cache keeps there, that the next one delivers in time
 _MOST_WORK_OF_A_SHARED_BATCH = 1 << 22  # multiplications: some ten times what sharing them takes
 
@@ -192,14 +192,15 @@ class _Tiles:
 
     def _is_far(self, left: Panel) -> bool:
         """Whether to pack the left matrix pays although it lies in steps: the first cache does not
-        keep a panel of it, and narrow tiles read it so often that it does not come in time; or the
-        panel's lines lie far apart, each to be waited for, and are too many for that cache, share
-        places of it, or are read often, each from another page."""
+        keep a panel of it, and narrow tiles read it so often that it does not come in time; or each
+        column of a panel is a line by itself, and these are too many for that cache, share places
+        of it, or are read often, each from another page."""
         step, is_used_often = left.column_step * self._tile.left.bytes, self._columns >= _OFTEN
-        if left.row_step == 1 and step >= _FAR:
-            is_long = self._packer.depth * CACHE_LINE > self._nearest
-            shares_places = step % PAGE == 0 and self._columns > 1
-            return is_used_often or shares_places or is_long
+        is_in_lines, is_apart = left.row_step == 1, step >= _FAR
+        if is_in_lines and self._packer.depth * CACHE_LINE > self._nearest:
+            return is_apart or self._columns > _FEW
+        if is_in_lines and is_apart:
+            return is_used_often or (step % PAGE == 0 and self._columns > 1)
         return self._packer.is_narrow and self._left_bytes > self._nearest and is_used_often
 
     @property
