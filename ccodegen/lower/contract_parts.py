@@ -29,7 +29,8 @@ from ccodegen.support.immutable import immutable
 _MOST_PANEL = 1 << 18  # bytes of a panel of which half a second-level cache keeps others as well
 _PANEL = 1 << 16  # bytes of one that stays near beside those of the other matrix
 _MOST_LINES, _LINES = 1 << 19, 1 << 18  # likewise of both matrices, of what lies beside each other
-_LINE = 64
+_MULTIPLE = 64  # places of the depth, of which a part has whole ones
+_SMALL = 4  # times smaller than both matrices are sums that may take memory of their own
 
 
 @immutable
@@ -93,10 +94,10 @@ def _place(product: Product, sums: Buffer, batch: Index, row: Index, column: Ind
 
 def is_deep(product: Product, tile: RegisterTile) -> bool:
     """Whether tiles are better computed of a part of the depth at a time."""
-    m, _, k = product.shape.sizes
+    m, n, k = product.shape.sizes
     if product.work.job.strict or has_noted_panels(product.hero):
         return False
-    if k * tile.columns * tile.right.bytes <= _MOST_PANEL:
+    if k * tile.columns * tile.right.bytes <= _MOST_PANEL or _SMALL * m * n > (m + n) * k:
         return False
     return m > tile.rows or not right_lies_in_panels(product, tile)
 
@@ -167,7 +168,7 @@ def _parts(product: Product, most: int, sums: Buffer) -> list[_Part]:
     total, most = depth[axis], most // math.prod(depth[axis + 1 :])
     size = -(-total // -(-total // most))
     if axis == len(depth) - 1:
-        size = min(most, -(-size // _LINE) * _LINE)
+        size = min(most, -(-size // _MULTIPLE) * _MULTIPLE)
     count, rest = divmod(total, size)
     own = product.work, product.hero, product.left_type, product.right_type, order, axis
     parts = [_Part(*own, 0, size, count, sums)]

@@ -20,7 +20,7 @@ def parts_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """60 floats of a panel of 8 columns are near, and 16 of them a part."""
     monkeypatch.setattr("ccodegen.lower.contract_parts._MOST_PANEL", 60 * 32)
     monkeypatch.setattr("ccodegen.lower.contract_parts._PANEL", 16 * 32)
-    monkeypatch.setattr("ccodegen.lower.contract_parts._LINE", 1)
+    monkeypatch.setattr("ccodegen.lower.contract_parts._MULTIPLE", 1)
 
 
 def parts(built: Build) -> list[int]:
@@ -33,7 +33,7 @@ def parts(built: Build) -> list[int]:
 @pytest.mark.parametrize("order", ["kn", "nk"])
 @pytest.mark.parametrize(
     ("sizes", "count"),
-    [((30, 96, 40), 6), ((70, 100, 33), 6), ((40, 67, 70), 4), ((40, 61, 21), 3)],
+    [((30, 96, 40), 6), ((70, 100, 33), 6), ((40, 131, 70), 8), ((40, 61, 21), 3)],
 )
 def test_sizes(sizes: tuple[int, int, int], count: int, order: str, threads: int) -> None:
     built = check(module_of(dense(*sizes, order)), target=with_threads(TARGET, threads))
