@@ -20,6 +20,7 @@ written to a folder. Run again, it goes on where it was.
 
   python -m tests.random_modules --count 200000 --both
   python -m tests.random_modules --count 5000 --both --sanitize
+  python -m tests.random_modules --count 5000 --wide
   python -m tests.random_modules --count 5000 --xla
 """
 _USUAL = (*[batch.FAST] * 20, batch.GCC, batch.JIT)
@@ -32,6 +33,8 @@ def main() -> int:
     campaign = Campaign(args.seed, args.count, _modes(args), _USUAL, args.folder, size=args.batch)
     if args.sanitize:
         campaign.compilations = (batch.SANITIZED,)
+    if args.wide:  # of whose fused operations other modes make other bits
+        campaign.compilations, campaign.modes = (batch.WIDE,), (Mode.EXACT,)
     if args.xla:
         from tests.random_modules.xla import run as run_xla
 
@@ -87,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     modes.add_argument("--both", action="store_true", help="both modes")
     modes.add_argument("--xla", action="store_true", help="the evaluator against XLA:CPU instead")
     parser.add_argument("--sanitize", action="store_true", help="with clang's sanitizers")
+    parser.add_argument("--wide", action="store_true", help="small integers, by gcc for AVX-512")
     return parser
 
 

@@ -31,6 +31,12 @@ GCC = Compilation("gcc", ("gcc",), ("-O2",))
 JIT = Compilation(
     "gcc -O3", ("gcc",), ("-O3", "-march=x86-64-v3", "-mno-fma"), ("-mfma", "-ffp-contract=fast")
 )
+WIDE = Compilation(
+    "gcc -O3, 512 bits",
+    ("gcc",),
+    ("-O3", "-march=x86-64-v4", "-mprefer-vector-width=512"),
+    ("-ffp-contract=fast",),
+)
 SANITIZED = Compilation(
     "clang sanitizers",
     ("clang",),
