@@ -5,7 +5,7 @@
 #ifndef CCG_DOUBLE_H
 #define CCG_DOUBLE_H
 
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__AVX512F__) && defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
 #pragma GCC target("prefer-vector-width=256")
 #endif
 
