@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, comment
 from ccodegen.emit.parallel import LOCAL_NAMES, ParallelPrinter, Part, PartText, parallel_loops
@@ -11,12 +9,14 @@ from ccodegen.emit.statement import StatementPrinter
 from ccodegen.emit.types import memory_type
 from ccodegen.emit.used import used_variables
 from ccodegen.loop.ir import Buffer, Kernel
-from ccodegen.loop.rebuild import used_buffers, written_buffers
+from ccodegen.loop.parts import applied
+from ccodegen.loop.rebuild import expressions, used_buffers, written_buffers
 from ccodegen.support.decisions import decided
+from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 from ccodegen.support.naming import counted
 
-_DOUBLES = ("double", "c128")  # in what C calls their types
+_DOUBLES = (ElementType.F64, ElementType.C128)
 
 
 @immutable
@@ -56,8 +56,8 @@ def print_kernel(kernel: Kernel, name: str, files: Names, threads: bool = False)
     mentioned = used_buffers(kernel.body)
     lines = [f"(void){printer.name(b)};" for b in kernel.buffers if b not in mentioned]
     lines += printer.block(kernel.body)
-    turns = (part.body for part in printer.printed)
-    if any(word in line for line in chain(parameters, lines, *turns) for word in _DOUBLES):
+    types = {b.type for b in mentioned} | {e.type for e in applied(*expressions(kernel.body))}
+    if not types.isdisjoint(_DOUBLES):
         headers.add("ccg_double.h")
     return KernelText(
         name,

@@ -94,7 +94,7 @@ class Packer:
         """Packs `count` panels from this number on into places of `places`; element (i, k) of one
         is lhs(number * rows + i, k), zero beyond the last row. The order is that of the operand in
         memory: row after row, or depth after depth where rows lie side by side."""
-        height, by_rows = self._rows, not self._packs_columns(batch)
+        height, by_rows = self._rows, not self._packs_columns
         row_step, depth_step = (self.depth, 1) if by_rows else (1, height)
         row_step += CACHE_LINE // self._tile.left.bytes if self._collides(row_step) else 0
         size = height * max(row_step, self.depth)
@@ -221,7 +221,7 @@ class Packer:
         """Packs panels of the left matrix to the places from `place` on; each by its place among
         them. Of columns a strip is read at a time."""
         (first, count), work = numbers, self._product.work
-        with in_strips(work, count, self.lefts_of_a_strip(batch), kind) as (n, here):
+        with in_strips(work, count, self.lefts_of_a_strip, kind) as (n, here):
             panel = self._pack_left(batch, plus(first, n), plus(place, n), places, here)
         return _from(panel, place, places)
 
@@ -234,9 +234,10 @@ class Packer:
             panel = self._pack_right(batch, plus(first, n), plus(place, n), places, here)
         return _from(panel, place, places)
 
-    def lefts_of_a_strip(self, batch: Index) -> int:
+    @property
+    def lefts_of_a_strip(self) -> int:
         """How many panels of the left matrix lie in what is read of its columns at a time."""
-        if not self._packs_columns(batch):
+        if not self._packs_columns:
             return 1
         return max(1, _STRIP // (self._rows * self._tile.left.bytes))
 
@@ -410,18 +411,19 @@ class Packer:
         axes = merged_axes(depth, found[1]) or [(1, 1)]
         return [extent for extent, _ in axes], axes[-1][1]
 
-    def _packs_columns(self, batch: Index) -> bool:
+    @cached_property
+    def _packs_columns(self) -> bool:
         """Whether neighbours in a column of a left panel are neighbours in memory."""
         if self._group > 1:
             return False
-        builder = self._builder
-        zeros = tuple(index(0) for _ in self._product.shape.depth)
-        with builder.block(), builder.loop(self._m, "i") as i:
-            value = self._product.lhs(batch, self.row(i), zeros)
+        product, builder = self._product, self._builder
+        zeros = tuple(index(0) for _ in product.shape.depth)
+        with product.looked_at() as (batch, *_), builder.loop(self._m, "i") as i:
+            value = product.lhs(batch, self.row(i), zeros)
             _, steps = steps_along(builder, value, (i,), batch) or (None, ())
             if 1 in (stride_along(value, i), *steps):
                 return True
-        return self.has_lines and self._product.shape.rows[-1] % self._rows == 0
+        return self.has_lines and product.shape.rows[-1] % self._rows == 0
 
     @cached_property
     def has_lines(self) -> bool:

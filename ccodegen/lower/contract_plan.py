@@ -88,7 +88,7 @@ def _contract_narrow(product: Product) -> bool:
         return False
     runs = run_tile(product, tile)
     if runs is not None:
-        _tell(product, "in register tiles", "both sides are read where they lie")
+        _tell(product, "in register tiles", "the left side is read where it lies")
         contract_in_runs(product, runs)
     else:
         tile = with_whole_lines(product, with_rows_apart(product, tile))

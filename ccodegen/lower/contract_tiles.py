@@ -127,7 +127,7 @@ class _Tiles:
         if self._shares_rows(right is None) if left else self._packs_left_at_a_time:
             right = right or self._all(packer.rights, batch, columns)
             right = self._all_noted(right, columns)
-            strip = packer.lefts_of_a_strip(batch) if left is None else 1
+            strip = packer.lefts_of_a_strip if left is None else 1
             together = self._together(rows, self._left_bytes, columns * self._right_bytes, strip)
             if left:
                 groups = self._in_place(left, rows, together)

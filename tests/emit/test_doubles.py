@@ -29,3 +29,21 @@ ENTRY e {{ x = f64[{shape}] parameter(0)  z = f64[] constant(0)  c = f64[{result
     for program in (text, text.replace("ROOT n", "n").replace("c = f64", "ROOT c = f64")):
         expected = ccodegen.evaluate(program, x)
         np.testing.assert_array_equal(ccodegen.compile(program, strict=strict)(x), expected)
+
+
+@pytest.mark.parametrize(
+    ("body", "has_doubles"),
+    [
+        ("x = f64[9] parameter(0)  ROOT y = f64[9] negate(x)", True),
+        ("x = c128[9] parameter(0)  ROOT y = c128[9] negate(x)", True),
+        (
+            """x = f32[9] parameter(0)  d = f64[9] convert(x)  s = f64[9] sine(d)
+            ROOT y = f32[9] convert(s)""",
+            True,
+        ),
+        ("x = f32[9] parameter(0)  ROOT double = f32[9] negate(x)", False),
+    ],
+)
+def test_kernels_of_doubles_ask_for_shorter_vectors(body: str, has_doubles: bool) -> None:
+    program = ccodegen.compile(f"HloModule m\nENTRY e {{ {body} }}")
+    assert ("ccg_double.h" in program.as_text("c")) is has_doubles
