@@ -26,6 +26,7 @@ from ccodegen.loop.ir import (
     Stmt,
     Store,
     Var,
+    is_unrolled,
 )
 from ccodegen.loop.linear import linearize
 from ccodegen.loop.parts import loads, operands, variables
@@ -145,6 +146,8 @@ def _marked(statement: Stmt, inside: bool) -> Stmt:
 def _innermost_kind(loop: For) -> LoopKind:
     """Lanes along a short row whose place is looked up: in vectors of several rows every element
     would be."""
+    if _takes_columns(loop):
+        return LoopKind.LANES
     kind = vector_kind(loop.extent) if isinstance(loop.extent, int) else LoopKind.VECTOR
     if kind is LoopKind.VECTOR:
         return kind
@@ -152,6 +155,23 @@ def _innermost_kind(loop: For) -> LoopKind:
     read = [load.indices for load in loads(*expressions(loop.body))]
     row = any(_is_along_row(index, loop.var) for indices in (*stores, *read) for index in indices)
     return kind if row else LoopKind.VECTOR
+
+
+def _takes_columns(loop: For) -> bool:
+    """Whether it copies few elements that do not lie side by side, and between rows of them there
+    are others. Compilers would make vectors of one column of several rows, and put these into
+    memory element by element: in twice the time, and, of bytes, by kilobytes of code."""
+    return is_unrolled(loop.extent) and all(_takes_column(s, loop) for s in loop.body)
+
+
+def _takes_column(statement: Stmt, loop: For) -> bool:
+    match statement:
+        case Store(_, (put,), Load(_, (taken,))):
+            row, column = affine(put).terms, affine(taken).terms
+            apart = [abs(step) for term, step in row.items() if term != loop.var]
+            is_column = row.get(loop.var) == 1 and abs(column.get(loop.var, 0)) > 1
+            return is_column and loop.extent not in apart
+    return False
 
 
 def _is_along_row(place: Expr, var: Var) -> bool:

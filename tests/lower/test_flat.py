@@ -68,3 +68,23 @@ def test_short_rows_that_are_looked_up_are_lanes(width: int, kind: LoopKind) -> 
       ROOT g = f32[50,{width}] gather(x, i), offset_dims={{1}}, collapsed_slice_dims={{0}},
         start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,{width}}}""")
     assert loops(kernel)[-1] == (width, kind)
+
+
+@pytest.mark.parametrize(
+    ("width", "beside", "kind"),
+    [
+        (3, 4, LoopKind.LANES),
+        (16, 4, LoopKind.LANES),
+        (17, 4, LoopKind.VECTOR),
+        (8, 0, LoopKind.VECTOR),  # rows side by side: vectors of all columns
+    ],
+)
+def test_columns_into_rows_with_others_beside_are_lanes(
+    width: int, beside: int, kind: LoopKind
+) -> None:
+    kernel = only_kernel(f"""
+      x = s8[{width},50] parameter(0)
+      y = s8[50,{beside}] parameter(1)
+      t = s8[50,{width}] transpose(x), dimensions={{1,0}}
+      ROOT c = s8[50,{width + beside}] concatenate(t, y), dimensions={{1}}""")
+    assert (width, kind) in loops(kernel)
