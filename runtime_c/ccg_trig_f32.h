@@ -75,7 +75,9 @@ CCG_INLINE ccg_reduced_f32 ccg_reduce_near_f32(float a)
     reduced.quadrant = ccg_bits_f32(sum);
     return reduced;
 #else
-    return ccg_reduce_far_f32(a);
+    ccg_reduced_f32 reduced = ccg_reduce_far_f32(a);
+    reduced.angle = a == a ? reduced.angle : a;
+    return reduced;
 #endif
 }
 
@@ -158,8 +160,8 @@ CCG_INLINE float ccg_tan_f32(float x)
     return a <= 0x1.fffffep+127f ? result : x - x;
 }
 
-/* The same for |x| below CCG_NEAR_ANGLE_F32, in a sixth of the time where there is FMA. For other x
-   the result is any float. */
+/* The same for |x| below CCG_NEAR_ANGLE_F32, in a sixth of the time where there is FMA. Of NaN it
+   is NaN, of other x any float. */
 CCG_INLINE float ccg_near_sin_f32(float x)
 {
     return ccg_sin_of_f32(x, ccg_reduce_near_f32(ccg_abs_f32(x)));

@@ -162,7 +162,7 @@ CCG_INLINE double ccg_tan_f64(double x)
     return a <= 0x1.fffffffffffffp+1023 ? result : x - x;
 }
 
-/* The same for |x| below CCG_NEAR_ANGLE_F64, in less time. For other x the result is any double. */
+/* The same for |x| below CCG_NEAR_ANGLE_F64, in less time. Of NaN it is NaN, of other x any double. */
 CCG_INLINE double ccg_near_sin_f64(double x)
 {
     return ccg_sin_of_f64(x, ccg_reduce_near_f64(ccg_abs_f64(x)));

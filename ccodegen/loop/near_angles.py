@@ -32,6 +32,7 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
+from ccodegen.loop.magnitude import Magnitudes
 from ccodegen.loop.parts import applied, loads, variables
 from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild
 from ccodegen.loop.rename import renamed, stem
@@ -44,6 +45,7 @@ _ENDS = {ElementType.F32: 2.0**17, ElementType.F64: 2.0**20}
 _BITS = {ElementType.F32: ElementType.U32, ElementType.F64: ElementType.U64}
 _LEAST_TURNS = 8  # fewer are done one by one, where there are branches
 _BLOCK = 1024  # turns
+_VECTORS = (16, 8)
 
 
 def near_angles(body: Body, fresh: Callable[[str], str]) -> Body:
@@ -51,11 +53,40 @@ def near_angles(body: Body, fresh: Callable[[str], str]) -> Body:
     not have yet, after a hint."""
 
     def tried(statement: Stmt) -> Stmt | Body:
-        if not isinstance(statement, For) or not _is_fit(statement):
+        if not isinstance(statement, For):
             return statement
-        return in_blocks(statement, _BLOCK, lambda loop: _tried(loop, fresh), fresh)
+        statement = _certain(statement)
+        if not _is_fit(statement):
+            return statement
+        assert isinstance(statement.extent, int)
+        size = _block(statement.extent)
+        return in_blocks(statement, size, lambda loop: _tried(loop, fresh), fresh)
 
     return rebuild(body, keep_expr, tried)
+
+
+def _block(extent: int) -> int:
+    """How many turns a block has: such that blocks are whole vectors and nothing is left over, if
+    that can be. What is left over is as much code again."""
+    sizes = [s for s in range(_BLOCK, _BLOCK // 2, -1) if extent % s == 0]
+    return next((s for unit in _VECTORS for s in sizes if s % unit == 0), _BLOCK)
+
+
+def _certain(loop: For) -> For:
+    """With near functions of the angles that are near whatever is in memory."""
+    if not is_straight(loop.body) or not any(map(_is_angle, applied(*expressions(loop.body)))):
+        return loop
+    magnitudes = Magnitudes(loop.body)
+
+    def near(expr: Expr) -> Expr:
+        is_certain = (
+            isinstance(expr, Apply)
+            and _is_angle(expr)
+            and magnitudes.bound(expr.arguments[0]) <= _ENDS[expr.type] / 2
+        )
+        return _near(expr) if is_certain else expr
+
+    return replace(loop, body=rebuild(loop.body, near))
 
 
 def _is_fit(loop: For) -> bool:

@@ -6,7 +6,19 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.cost import FUNCTIONS
 
-_LONG_FUNCTIONS = frozenset({"cosine", "power", "sine", "tan"})
+# In thirties of instructions, of f32. Of angles, vectors are made for near and for far ones.
+_SIZES = {
+    "cosine": 8,
+    "sine": 8,
+    "tan": 8,
+    "power": 5,
+    "acosh": 3,
+    "asinh": 3,
+    "atanh": 3,
+    "cbrt": 2,
+    "log": 2,
+    "log-plus-one": 2,
+}
 _DEAR = FUNCTIONS | {"divide", "map", "remainder", "rsqrt", "sqrt", "reduce-window"}
 
 DEAR = 16
@@ -20,9 +32,7 @@ def is_dear(instruction: Instruction) -> bool:
 
 def function_size(instruction: Instruction) -> int:
     """Of the function of the runtime's that computes it: one for each 30 or so instructions."""
-    if instruction.op in _LONG_FUNCTIONS:
-        return 4
-    return int(instruction.op in FUNCTIONS)
+    return _SIZES.get(instruction.op, int(instruction.op in FUNCTIONS))
 
 
 def work(instruction: Instruction) -> int:

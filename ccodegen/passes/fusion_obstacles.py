@@ -80,8 +80,9 @@ _MOST_PLACES = 6
 # and little more; more where caches do not keep what is stored.
 _MOST_AGAIN = 1.25 * DEAR
 _MOST_AGAIN_FAR = 5 * DEAR
-# All become part of one loop, or there are no vectors; compilers take the square of its length.
-_MOST_FUNCTIONS = 32
+# All become part of one loop, or there are no vectors; compilers take more than in proportion to
+# its length: three of lgamma at once, of 32 or so, took gcc five seconds, by tens it takes one.
+_MOST_FUNCTIONS = 30
 _AS_FUNCTIONS = 3 * DEAR
 _OTHER_WIDTH = "its readers are of another width, and vectors would be of neither"
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import ccodegen
+from ccodegen.loop.ir import For, LoopKind
+from ccodegen.loop.rebuild import statements
 from tests.three_ways import Array, check, module_of, plain_target
 
 TARGET = replace(plain_target(), machine=replace(plain_target().machine, vector_bytes=32))
@@ -38,10 +40,25 @@ def test_maps(op: str, kind: str, far: tuple[int, ...]) -> None:
     assert tries(text, angles(61, kind, far))
 
 
-@pytest.mark.parametrize("count", [1024, 1025, 2048, 3001])
-def test_blocks(count: int) -> None:
+@pytest.mark.parametrize(
+    ("count", "sizes"),
+    [
+        (1024, {1024}),
+        (1025, {1024, 1}),
+        (3000, {1000}),
+        (3520, {880}),
+        (3001, {1024, 953}),
+        (4 * 751, {1024, 956}),
+    ],
+)
+def test_blocks(count: int, sizes: set[int]) -> None:
+    """Equal ones where that can be, of whole vectors."""
     text = f"ENTRY e {{ x = f32[{count}] parameter(0)  ROOT y = f32[{count}] sine(x) }}"
-    assert tries(text, angles(count, far=(5, count - 1)))
+    built = check(text, angles(count, far=(5, count - 1)), target=TARGET)
+    (kernel,) = built.program.kernels
+    loops = [s for s in statements(kernel.body) if isinstance(s, For)]
+    assert "near-" in str(kernel)
+    assert {s.extent for s in loops if s.kind is LoopKind.VECTOR} == sizes
 
 
 @pytest.mark.parametrize("far", [(), (3, 17)])
@@ -93,3 +110,17 @@ def test_bits_do_not_depend_on_other_angles() -> None:
     whole, part = one(x), one(near)
     assert whole.tobytes() == two(x).tobytes()
     assert whole[near == x].tobytes() == part[near == x].tobytes()
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_angles_that_are_near_in_any_case_are_not_tried(kind: str) -> None:
+    text = (
+        f"ENTRY e {{ x = {kind}[61] parameter(0)  w = {kind}[61] floor(x)\n"
+        f"  r = {kind}[61] subtract(x, w)  c = {kind}[] constant(6.25)\n"
+        f"  b = {kind}[61] broadcast(c), dimensions={{}}  a = {kind}[61] multiply(r, b)\n"
+        f"  ROOT y = {kind}[61] sine(a) }}"
+    )
+    built = check(text, angles(61, kind, far=(0, 17, 60)), target=TARGET)
+    kernels = str(built.program.kernels)
+    assert "near-" in kernels
+    assert "largest" not in kernels
