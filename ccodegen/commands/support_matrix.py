@@ -69,8 +69,9 @@ result of f32: 0.501 ulp, over all arguments. NaN, infinities, zeros with their 
 and the ends of domains are C99's (annex F). Of real numbers, add, subtract, multiply and divide \
 round once, and abs, ceil, floor, is-finite, negate, remainder, sign and both ways of rounding are \
 exact; those of one argument were swept over all of f32, too. In default mode a loop may divide by \
-one number with its reciprocal and FMA: the same quotients, but for dividends below 2^-100 (f64: \
-2^-900) and denormal quotients at most 1.5 ulp, and infinity from an ulp below overflow on.
+one number, and anything by a constant, with its reciprocal and FMA: the same quotients, but for \
+dividends and quotients below 2^-100 (f64: 2^-900) at most 1.5 ulp, and, by a number that is no \
+constant, infinity from an ulp below overflow on.
 
 Complex: in ulp of the larger part of the result, so that the smaller part may have no right \
 digit; the largest error found over all pairs of 80 notable parts (axes, branch cuts, both zeros, \

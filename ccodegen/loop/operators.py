@@ -3,10 +3,10 @@
 Names are HLO's opcodes; a comparison carries its direction (`compare-lt`, `compare-total-lt`).
 Operands have one type, which is the result's too, unless the row says otherwise. `reduce-precision`
 takes the numbers of exponent and mantissa bits as u32 constants. `quotient` is `divide`
-with the divisor's reciprocal as third operand, `decay` is `exponential` of what is not positive;
-the runtime's functions say for which operands. `narrow` is `convert` of an f32 that is a half to
-it; `unrounded` of a half to an f32, any that rounds to it. `saturate` is `convert` to an integer
-between two, in an s32.
+with the divisor's reciprocal as third operand, `divide-by-constant` with its reciprocal in two
+parts; `decay` is `exponential` of what is not positive; the runtime's functions say for which
+operands. `narrow` is `convert` of an f32 that is a half to it; `unrounded` of a half to an f32, any
+that rounds to it. `saturate` is `convert` to an integer between two, in an s32.
 """
 
 from __future__ import annotations
@@ -248,6 +248,10 @@ _ROWS = (
     _row(
         "quotient", 3, lambda result, a, b, _: ref.plain(np.true_divide)(result, a, b),
         real=function("quotient", 3),
+    ),
+    _row(
+        "divide-by-constant", 4, lambda result, a, b, *_: ref.plain(np.true_divide)(result, a, b),
+        real=function("divide_by", 4),
     ),
     _row(
         "remainder", 2, ref.by_kind(ref.remainder_integer, ref.plain(np.fmod)),

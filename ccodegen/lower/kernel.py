@@ -10,6 +10,7 @@ from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction
 from ccodegen.loop.block_loops import block_loops
 from ccodegen.loop.conditions import has_conditions
+from ccodegen.loop.constant_divisors import divide_by_constants
 from ccodegen.loop.cse import share_common
 from ccodegen.loop.cut_loops import cut_loops
 from ccodegen.loop.dead import remove_dead
@@ -113,7 +114,7 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
         body = near_angles(divide_by_reciprocals(body, fresh), fresh)
     body = share_common(body, fresh)
     if not job.strict:
-        body = fuse_products(body)
+        body = fuse_products(divide_by_constants(body))
     if machine.has_vectors and not machine.fetches_ahead:
         body = read_singly(divide_slow_loops(body, fresh), fresh)
     kernel = replace(kernel, body=body)
