@@ -125,7 +125,8 @@ def _is_straight(body: tuple[Stmt, ...]) -> bool:
 def _asks_much(body: tuple[Stmt, ...]) -> bool:
     """Whether a loop over lanes combines many conditions, or asks for what is chosen, or computes
     with it: one arm of a choice may be a number of which the answer is known."""
-    loops = (s for s in statements(body) if isinstance(s, For) and s.kind is LoopKind.VECTOR)
+    vectors = LoopKind.VECTOR, LoopKind.LANES
+    loops = (s for s in statements(body) if isinstance(s, For) and s.kind in vectors)
     return any(
         _combined(loop.body) >= _MANY_CONDITIONS or _uses_chosen(loop.body)
         for loop in loops

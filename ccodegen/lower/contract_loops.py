@@ -99,6 +99,20 @@ def contract_in_batch(product: Product, first: Index = ()) -> None:
         _columns_in_blocks(lanes, count, _VECTORS_PER_BLOCK * product.vector_elements)
 
 
+def contract_along_rows(product: Product) -> None:
+    """For each column and block of rows, along which the left matrix lies in memory: an accumulator
+    an element, the depth outside. As under the window of a filter."""
+    builder, shape = product.work.builder, product.shape
+    *outer, count = shape.rows
+    with (
+        builder.loops(shape.batch, "b", LoopKind.PARALLEL) as batch,
+        builder.loops(outer, "row", LoopKind.PARALLEL) as above,
+        builder.loops(shape.columns, "col", LoopKind.PARALLEL) as column,
+    ):
+        lanes = _Lanes(product, lambda at: [(batch, (*above, at), column)], left_is_one=False)
+        _columns_in_blocks(lanes, count, _VECTORS_PER_BLOCK * product.vector_elements)
+
+
 def _block_width(product: Product, height: int) -> int:
     """Sums of a row that stay in registers; for so few rows that the right matrix is read but once
     or twice, as long a piece of each of its lines as the sums in the nearest cache allow. Threads

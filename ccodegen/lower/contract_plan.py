@@ -12,6 +12,7 @@ from ccodegen.lower.contract_loops import (
     ROWS_TOGETHER,
     batch_is_contiguous,
     columns_are_contiguous,
+    contract_along_rows,
     contract_in_batch,
     contract_in_columns,
     contract_plainly,
@@ -50,6 +51,7 @@ HEROES = ("dot", "convolution")
 
 _LEAST_DEPTH_FOR_LANES = 8
 _LEAST_COLUMNS = 4
+_LEAST_DEPTH_ALONG_ROWS = 28  # of fewer, several vectors of rows are under way at once anyway
 _LEAST_WORK_OF_SCALARS = 1 << 9  # multiplications that take longer one by one than to pack for
 _LEAST_WORK_OF_ROWS = 5 << 10  # as compilers unroll less, and find vectors along the rows
 _MOST_ROWS_IN_PLACE = 24  # of floats, that share what is read some at a time
@@ -184,7 +186,15 @@ def _loops(product: Product) -> Callable[[Product], None]:
         return contract_in_columns
     if _pays_in_lanes(product):
         return contract_in_lanes
-    return contract_plainly
+    return contract_along_rows if _pays_along_rows(product) else contract_plainly
+
+
+def _pays_along_rows(product: Product) -> bool:
+    """Whether one column is added up for blocks of rows: compilers make vectors of rows that lie
+    side by side too, but of one at a time, which waits for each of its additions."""
+    _, n, k = product.shape.sizes
+    is_long = n == 1 and k >= _LEAST_DEPTH_ALONG_ROWS
+    return is_long and rows_are_contiguous(product) and product.shape.rows[-1] >= _LEAST_COLUMNS
 
 
 def _pays_in_lanes(product: Product) -> bool:

@@ -78,6 +78,7 @@ def test_other_code_is_worth_most(other: Kernel) -> None:
     ("conditions", "kind", "worth"),
     [
         (6, LoopKind.VECTOR, Effort.MASKS),
+        (6, LoopKind.LANES, Effort.MASKS),
         (3, LoopKind.VECTOR, Effort.MOST),
         (6, LoopKind.SERIAL, Effort.MOST),
     ],

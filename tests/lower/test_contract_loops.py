@@ -37,6 +37,36 @@ def test_few_lines_are_added_up_together(
     check(module_of(dense(*sizes, "nk", types)), strict=strict)
 
 
+@MODES
+@pytest.mark.parametrize("kind", ["f32", "f64", "bf16", "s32", "c64"])
+@pytest.mark.parametrize(
+    ("size", "taps", "dilation", "in_blocks"),
+    [
+        (1037, 31, 1, True),
+        (300, 28, 3, True),
+        (40, 37, 1, True),
+        (2, 31, 1, False),
+        (99, 9, 1, False),
+    ],
+)
+def test_filters_of_one_feature_are_added_up_for_blocks_of_places(
+    size: int, taps: int, dilation: int, in_blocks: bool, kind: str, strict: bool
+) -> None:
+    length = size + (taps - 1) * dilation
+    built = check(
+        f"""ENTRY e {{
+          x = {kind}[1,1,{length}] parameter(0)
+          w = {kind}[1,1,{taps}] parameter(1)
+          ROOT c = {kind}[1,1,{size}] convolution(x, w), dim_labels=bf0_oi0->bf0,
+            window={{size={taps} rhs_dilate={dilation}}} }}""",
+        strict=strict,
+    )
+    locals_ = (
+        s.buffer for k in built.program.kernels for s in statements(k.body) if isinstance(s, Alloc)
+    )
+    assert any(bool(local.dimensions) for local in locals_) == in_blocks
+
+
 @pytest.mark.parametrize("types", ["bf16 bf16 f32", "s32 s32 s32"])
 @pytest.mark.parametrize("order", ["nk", "kn"])
 def test_few_columns_are_not_worth_packing_for(order: str, types: str) -> None:
