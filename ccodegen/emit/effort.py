@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from ccodegen.loop.cost import TRANSCENDENTAL
@@ -124,13 +124,18 @@ def _is_straight(body: tuple[Stmt, ...]) -> bool:
 
 def _asks_much(body: tuple[Stmt, ...]) -> bool:
     """Whether a loop over lanes combines many conditions, or asks for what is chosen, or computes
-    with it: one arm of a choice may be a number of which the answer is known."""
-    vectors = LoopKind.VECTOR, LoopKind.LANES
-    loops = (s for s in statements(body) if isinstance(s, For) and s.kind in vectors)
-    return any(
-        _combined(loop.body) >= _MANY_CONDITIONS or _uses_chosen(loop.body)
-        for loop in loops
-    )
+    with it: one arm of a choice may be a number of which the answer is known. Of a few lanes, that
+    stay rolled, only integers made of floats keep vectors from being made."""
+    for loop in statements(body):
+        match loop:
+            case For(body=inner, kind=LoopKind.VECTOR):
+                if _combined(inner) >= _MANY_CONDITIONS or _asks_for_chosen(inner):
+                    return True
+                if _uses_saturated(inner):
+                    return True
+            case For(body=inner, kind=LoopKind.LANES) if _uses_saturated(inner):
+                return True
+    return False
 
 
 def _combined(body: tuple[Stmt, ...]) -> int:
@@ -138,29 +143,45 @@ def _combined(body: tuple[Stmt, ...]) -> int:
     return sum(condition.operator in ("and", "or") for condition in conditions)
 
 
-def _uses_chosen(body: tuple[Stmt, ...]) -> bool:
+def _compared(statement: Stmt) -> Iterator[Expr]:
+    inside = applied(*expressions((statement,)))
+    return chain.from_iterable(e.arguments for e in inside if e.operator.startswith("compare"))
+
+
+def _asks_for_chosen(body: tuple[Stmt, ...]) -> bool:
+    """Whether it compares floats of which one is chosen."""
     chosen: set[Expr] = set()  # names
-    saturated: set[Expr] = set()
 
     def is_chosen(value: Expr) -> bool:
-        return value in saturated or _saturates(value) or any(
+        return any(
             part in chosen or (isinstance(part, Apply) and part.operator in _CHOOSING)
             for part in parts(value)
             if part.type.is_float  # indices apart
         )
 
     for statement in statements(body):
-        inside = applied(*expressions((statement,)))
-        compared = (e.arguments for e in inside if e.operator.startswith("compare"))
-        if any(map(is_chosen, chain.from_iterable(compared))):
+        if any(map(is_chosen, _compared(statement))):
             return True
+        if isinstance(statement, Let) and is_chosen(statement.value):
+            chosen.add(statement.var)
+    return False
+
+
+def _uses_saturated(body: tuple[Stmt, ...]) -> bool:
+    """Whether it asks for integers made of floats, or makes floats of such words again."""
+    saturated: set[Expr] = set()  # names
+
+    def is_saturated(value: Expr) -> bool:
+        return value in saturated or _saturates(value)
+
+    for statement in statements(body):
+        inside = applied(*expressions((statement,)))
         floats = (e.arguments[0] for e in inside if e.operator == "convert" and e.type.is_float)
-        if any(word in saturated or _saturates(word) for word in floats if word.type.bits == 32):
+        words = (word for word in floats if word.type.bits == 32)
+        if any(map(is_saturated, chain(_compared(statement), words))):
             return True
         if isinstance(statement, Let) and _saturates(statement.value):
             saturated.add(statement.var)
-        elif isinstance(statement, Let) and is_chosen(statement.value):
-            chosen.add(statement.var)
     return False
 
 

@@ -78,7 +78,7 @@ def test_other_code_is_worth_most(other: Kernel) -> None:
     ("conditions", "kind", "worth"),
     [
         (6, LoopKind.VECTOR, Effort.MASKS),
-        (6, LoopKind.LANES, Effort.MASKS),
+        (6, LoopKind.LANES, Effort.MOST),
         (3, LoopKind.VECTOR, Effort.MOST),
         (6, LoopKind.SERIAL, Effort.MOST),
     ],
@@ -106,10 +106,11 @@ def test_a_loop_over_lanes_that_asks_for_what_is_chosen() -> None:
     assert efforts == [Effort.MASKS, Effort.MOST]
 
 
-def test_a_loop_over_lanes_that_asks_for_an_integer_made_of_a_float() -> None:
+@pytest.mark.parametrize("kind", [LoopKind.VECTOR, LoopKind.LANES])
+def test_a_loop_over_lanes_that_asks_for_an_integer_made_of_a_float(kind: LoopKind) -> None:
     whole = Let(Var("n", S32), apply("convert", ELEMENT, type=S32))
     asked = Let(Var("c", PRED), compare("lt", whole.var, const(S32, 0)))
-    loop = For(TURN, 4096, (whole, asked, Store(Y, (TURN,), ELEMENT)), LoopKind.VECTOR)
+    loop = For(TURN, 4096, (whole, asked, Store(Y, (TURN,), ELEMENT)), kind)
     assert effort(Kernel("k", (X, Y), (loop,))) is Effort.MASKS
 
 
