@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ccodegen.loop.ir import Apply, Const, Expr, Let, Var
-from ccodegen.loop.rebuild import Body
+from ccodegen.loop.parts import loads
+from ccodegen.loop.rebuild import Body, written_buffers
 
 _AT_MOST_ONE = frozenset({"cosine", "erf", "logistic", "near-cosine", "near-sine", "sine", "tanh"})
 _TO_WHOLE = frozenset({"ceil", "floor", "round-nearest-afz", "round-nearest-even"})
@@ -16,6 +17,7 @@ class Magnitudes:
     """Of expressions in straight statements, which may be of the names that these bind."""
 
     def __init__(self, body: Body) -> None:
+        self._written = written_buffers(body)
         self._values: dict[Expr, Expr] = {}
         self._bounds: dict[Expr, float] = {}
         for statement in body:
@@ -54,9 +56,12 @@ class Magnitudes:
 
     def _offset(self, x: Expr, whole: Expr) -> Expr | None:
         """What is added to x before it is rounded to a whole number, zero if nothing is."""
+        x = self._value(x)
+        if any(load.buffer in self._written for load in loads(x)):
+            return None  # what is written alike may not be the same
         match self._value(whole):
             case Apply(operator, (inner,)) if operator in _TO_WHOLE:
-                x, inner = self._value(x), self._value(inner)
+                inner = self._value(inner)
                 if x == inner:
                     return Const(x.type, 0.0)
                 match inner:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ccodegen.loop.builder import apply, const
-from ccodegen.loop.ir import Expr, Let, Var
+from ccodegen.loop.ir import Buffer, Expr, Let, Load, Store, Var
 from ccodegen.loop.magnitude import Magnitudes
 from ccodegen.support.element_type import ElementType
 
@@ -59,3 +59,12 @@ def test_names_stand_for_what_they_are_given() -> None:
     )
     assert Magnitudes(body).bound(apply("multiply", rest, number(3.0))) == 3.0
     assert Magnitudes(body[:2]).bound(rest) == math.inf
+
+
+def test_what_is_stored_meanwhile_is_another_number() -> None:
+    y = Buffer("y", F32, ())
+    whole, element = Var("whole", F32), Load(y)
+    rest = apply("subtract", element, whole)
+    named = Let(whole, floor(element))
+    assert Magnitudes((named,)).bound(rest) == 1.0
+    assert Magnitudes((named, Store(y, (), X))).bound(rest) == math.inf
