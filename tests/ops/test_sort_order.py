@@ -278,7 +278,8 @@ def test_the_cheapest_sort_is_taken():
     assert sorter_of(1000, 32) is RadixSorter and sorter_of(1000, 8) is RadixSorter
     assert sorter_of(10**5, 32) is RadixSorter
     assert sorter_of(2 * 10**6, 32) is BucketRadixSorter
-    assert sorter_of(10**5, 32, threads=2) is SlicedRadixSorter
+    assert sorter_of(2 * 10**5, 32, threads=2) is SlicedRadixSorter
+    assert sorter_of(10**5, 32, threads=2) is RadixSorter
     assert sorter_of(10**3, 32, threads=2) is RadixSorter
     assert sorter_of(1, 32) is MergeSorter
     assert sorter_of(1000, 0) is MergeSorter and sorter_of(1000, 65) is MergeSorter
