@@ -144,8 +144,8 @@ def _marked(statement: Stmt, inside: bool) -> Stmt:
 
 
 def _innermost_kind(loop: For) -> LoopKind:
-    """Lanes along a short row whose place is looked up: in vectors of several rows every element
-    would be."""
+    """Lanes across few columns that are copied, and along a short row whose place is looked up: in
+    vectors of several rows every element would be."""
     if _takes_columns(loop):
         return LoopKind.LANES
     kind = vector_kind(loop.extent) if isinstance(loop.extent, int) else LoopKind.VECTOR
