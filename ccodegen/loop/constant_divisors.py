@@ -14,9 +14,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
-from fractions import Fraction
-
-import numpy as np
 
 from ccodegen.loop.builder import apply, const
 from ccodegen.loop.ir import Apply, Const, Expr
@@ -44,23 +41,25 @@ def _divided(expr: Expr) -> Expr:
 @functools.cache
 def _reciprocal(t: ElementType, divisor: float) -> tuple[float, float] | None:
     """1 / divisor as a float and what that lacks; None where quotients would be others."""
-    precision, exponent = _FORMATS[t]
-    if not 2.0**-exponent <= abs(divisor) <= 2.0**exponent:
+    precision, most = _FORMATS[t]
+    if not 2.0**-most <= abs(divisor) <= 2.0**most:
         return None
-    exact = 1 / Fraction(divisor)
-    high = t.dtype.type(float(exact))
-    if abs(Fraction(float(high))) > abs(exact):
-        high = np.nextafter(high, t.dtype.type(0))
-    low = t.dtype.type(float(exact - Fraction(float(high))))
-    parts = Fraction(float(high)), Fraction(float(low))
-    significand = int(math.frexp(abs(divisor))[0] * 2**precision)
-    if not low or any(
-        _rounded(x * parts[0] + _rounded(x * parts[1], precision), precision)
-        != _rounded(x * exact, precision)
-        for x in map(Fraction, _near_middles(significand, precision))
+    fraction, exponent = math.frexp(abs(divisor))
+    significand = int(math.ldexp(fraction, precision))
+    one = 1 << 4 * precision  # enough bits for all products to be whole
+    dropped = (one // significand).bit_length() - precision
+    high = one // significand >> dropped << dropped
+    lacking = one - high * significand
+    low = _rounded(lacking, significand, precision)
+    if not lacking or any(
+        _rounded(x * high + _rounded(x * low, 1, precision), 1, precision)
+        != _rounded(x * one, significand, precision)
+        for x in _near_middles(significand, precision)
     ):
         return None
-    return float(high), float(low)
+    scale = -3 * precision - exponent
+    first, second = (math.copysign(math.ldexp(part, scale), divisor) for part in (high, low))
+    return first, second
 
 
 def _near_middles(divisor: int, precision: int) -> Iterator[int]:
@@ -81,10 +80,9 @@ def _near_middles(divisor: int, precision: int) -> Iterator[int]:
                 yield from range(first, 2**precision, odd_part)
 
 
-def _rounded(number: Fraction, precision: int) -> Fraction:
-    """To so many bits, to nearest even; exponents have no limits."""
-    exponent = number.numerator.bit_length() - number.denominator.bit_length()
-    unit = Fraction(2) ** (exponent - precision)
-    if abs(number) >= 2 ** precision * unit:
-        unit *= 2
-    return round(number / unit) * unit
+def _rounded(numerator: int, denominator: int, precision: int) -> int:
+    """The quotient of so many bits that is nearest, of two alike the even one."""
+    dropped = max(0, (numerator // denominator).bit_length() - precision)
+    unit = denominator << dropped
+    quotient, rest = divmod(numerator, unit)
+    return quotient + (2 * rest + quotient % 2 > unit) << dropped
