@@ -158,20 +158,27 @@ def _innermost_kind(loop: For) -> LoopKind:
 
 
 def _takes_columns(loop: For) -> bool:
-    """Whether it copies few elements that do not lie side by side, and between rows of them there
-    are others. Compilers would make vectors of one column of several rows, and put these into
-    memory element by element: in twice the time, and, of bytes, by kilobytes of code."""
+    """Whether it copies few elements out of as many lines, of which the next turn around takes the
+    next ones, into rows that have others beside them. Compilers would make vectors along the lines,
+    and put these into memory element by element: in twice the time, and, of bytes, by kilobytes of
+    code."""
     return is_unrolled(loop.extent) and all(_takes_column(s, loop) for s in loop.body)
 
 
 def _takes_column(statement: Stmt, loop: For) -> bool:
     match statement:
         case Store(_, (put,), Load(_, (taken,))):
-            row, column = affine(put).terms, affine(taken).terms
-            apart = [abs(step) for term, step in row.items() if term != loop.var]
-            is_column = row.get(loop.var) == 1 and abs(column.get(loop.var, 0)) > 1
-            return is_column and loop.extent not in apart
+            row, own = _steps(put, loop.var)
+            column, other = _steps(taken, loop.var)
+            return row == 1 < abs(column) and 1 in other and loop.extent not in own
     return False
+
+
+def _steps(place: Expr, var: Var) -> tuple[int, set[int]]:
+    """How far the place moves with the variable, and with what else it depends on."""
+    steps = dict(affine(place).terms)
+    own = steps.pop(var, 0)
+    return own, set(steps.values())
 
 
 def _is_along_row(place: Expr, var: Var) -> bool:

@@ -88,3 +88,13 @@ def test_columns_into_rows_with_others_beside_are_lanes(
       t = s8[50,{width}] transpose(x), dimensions={{1,0}}
       ROOT c = s8[50,{width + beside}] concatenate(t, y), dimensions={{1}}""")
     assert (width, kind) in loops(kernel)
+
+
+def test_elements_of_one_line_are_no_column() -> None:
+    """Of those a vector is made by shuffles."""
+    kernel = only_kernel("""
+      x = s8[50,40] parameter(0)
+      y = s8[50,4] parameter(1)
+      t = s8[50,8] slice(x), slice={[0:50], [0:16:2]}
+      ROOT c = s8[50,12] concatenate(t, y), dimensions={1}""")
+    assert (8, LoopKind.VECTOR) in loops(kernel)
