@@ -22,6 +22,7 @@ from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
 
 _LANE_BYTES = 64  # of a row: a cache line
+_APART = 2 * _LANE_BYTES  # of two threads' rows: processors may fetch lines in pairs
 _FEWEST_LANES = 4
 _FIRST_RADIX = 8
 _NEAR = 1 << 15  # bytes of a small first-level cache
@@ -40,6 +41,8 @@ class Memory:
     def of(scope: NestScope, part: ElementType, axes: Sequence[AxisTransform]) -> Memory:
         room = max(2 * axis.line.rows * axis.lanes for axis in axes)
         parts = max(axis.parts for axis in axes)
+        if parts > 1:
+            room += -room % (_APART // part.bytes)
         first, second = (scope.scratch(part, (parts * room,)) for _ in range(2))
         return Memory((first, second), room, parts)
 

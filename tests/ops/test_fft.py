@@ -95,6 +95,20 @@ def test_threads_have_rows_of_their_own():
     check(fft("FFT", ("c64", "c64"), [x.shape, x.shape], (8,)), x, strict=True, target=target)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_of_threads_are_on_cache_lines_of_their_own(threads):
+    """Of real numbers they are half as long, and one: two threads would write to one line."""
+    target = plain_target()
+    target = replace(target, machine=replace(target.machine, threads=threads))
+    real, half = (30, 1024), (30, 513)
+    x = complex_numbers(*real).real.copy()
+    built = check(fft("RFFT", ("f32", "c64"), [real, half], (1024,)), x, target=target)
+    buffers = {b.name: b for kernel in built.program.kernels for b in kernel.buffers}
+    rows = [b.bytes // threads for name, b in buffers.items() if name.startswith("scratch")]
+    assert len(rows) == 2
+    assert all(size == 2 * 513 * 4 if threads == 1 else size % 128 == 0 for size in rows)
+
+
 def test_in_place_of_a_donated_operand():
     x = complex_numbers(20, 12)
     check(fft("IFFT", ("c64", "c64"), [x.shape, x.shape], x.shape), x, strict=True, donate=(0,))
