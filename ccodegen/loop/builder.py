@@ -29,6 +29,8 @@ from ccodegen.loop.linear import delinearize, linearize
 from ccodegen.loop.ranges import KnownRanges
 from ccodegen.support.element_type import ElementType
 
+_LEAST_EVEN = 64  # elements of a block
+
 
 class Builder:
     """Collects the statements of one kernel.
@@ -159,6 +161,16 @@ def vector_kind(extent: int) -> LoopKind:
     """The kind of a loop whose turns are independent. Compilers unroll a short one before they look
     for vectors, if it is not said that its turns are lanes."""
     return LoopKind.LANES if 4 <= extent <= MOST_UNROLLED else LoopKind.VECTOR
+
+
+def even_width(count: int, most: int, threads: int) -> int:
+    """Of blocks of at most so many out of `count`: what gives each thread as many blocks, if these
+    are not short and leave nothing over; else the most."""
+    fewest = max(1, -(-count // (most * threads))) * threads
+    for blocks in range(fewest, 2 * fewest + 1, threads):
+        if count % blocks == 0 and count >= _LEAST_EVEN * blocks:
+            return count // blocks
+    return min(count, most)
 
 
 def in_blocks(

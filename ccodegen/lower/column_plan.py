@@ -15,7 +15,7 @@ from functools import partial
 from itertools import groupby
 
 from ccodegen.hlo.ir import Instruction
-from ccodegen.loop.builder import apply, in_blocks, index
+from ccodegen.loop.builder import apply, even_width, in_blocks, index
 from ccodegen.loop.cost import FAR
 from ccodegen.loop.ir import Buffer, Expr, Index, Load, LoopKind
 from ccodegen.lower.column_accumulators import Accumulators, accumulators_of
@@ -61,6 +61,9 @@ def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
     vectors = -(-columns // vector)
     blocks = -(-vectors // _most_vectors(work, reductions))
     block = min(-(-vectors // blocks) * vector, columns)
+    threads = work.job.target.machine.threads
+    if math.prod(outer) < threads:
+        block = even_width(columns, block, threads)
     with work.builder.loops(outer, "i", LoopKind.PARALLEL) as before:
 
         def compute(start: Expr, width: int) -> None:

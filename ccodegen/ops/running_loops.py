@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from ccodegen.hlo.ir import Computation
-from ccodegen.loop.builder import Builder, apply, in_blocks, index, vector_kind
+from ccodegen.loop.builder import Builder, apply, even_width, in_blocks, index, vector_kind
+from ccodegen.loop.cost import CACHE_LINE
 from ccodegen.loop.ir import Buffer, CallC, Expr, Index, LoopKind
 from ccodegen.ops import fold
 from ccodegen.ops.lowering import NestScope
@@ -102,9 +103,14 @@ class _Loops:
         """Lines side by side, in blocks of so many at most, each with an accumulator of its own."""
         builder = self.builder
         *outer, width = self.others
+        block, threads = min(width, most), self.scope.target.machine.threads
+        if math.prod(outer) < threads:
+            even = even_width(width, most, threads)
+            line_bytes = even * min(r.type.bytes for r in self.scope.results)
+            block = block if line_bytes % CACHE_LINE else even  # else two threads write to one line
         with builder.loops(outer, "i", LoopKind.PARALLEL) as line:
             write = partial(self._write_block, line)
-            in_blocks(builder, width, min(width, most), "b", write, LoopKind.PARALLEL)
+            in_blocks(builder, width, block, "b", write, LoopKind.PARALLEL)
 
     def _write_block(self, line: Index, start: Expr, count: int) -> None:
         """So many lines from this one on."""

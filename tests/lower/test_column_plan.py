@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import ccodegen
+from ccodegen.loop.ir import For, LoopKind
 from ccodegen.loop.text import to_text
 from ccodegen.lower import column_plan
 from ccodegen.passes import fusion_reads
@@ -44,6 +47,17 @@ def test_columns(shape: tuple[int, ...], reducer: str, strict: bool, is_far: boo
       ROOT r = f32[{kept}] reduce(x, z), dimensions={{{len(shape) - 2}}}, to_apply={reducer} }}"""
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     check(text, x, target=HOST, strict=strict)
+
+
+@pytest.mark.parametrize(("columns", "blocks"), [(512, 2), (500, 2), (509, 0)])
+def test_threads_have_as_many_columns_each(columns: int, blocks: int) -> None:
+    target = replace(HOST, machine=replace(HOST.machine, threads=2))
+    text = f"""HloModule m {REDUCERS} ENTRY e {{ x = f32[20,{columns}] parameter(0)
+      z = f32[] constant(0)
+      ROOT r = f32[{columns}] reduce(x, z), dimensions={{0}}, to_apply=most }}"""
+    (kernel,) = check(text, target=target).program.kernels
+    loops = [s for s in kernel.body if isinstance(s, For) and s.kind is LoopKind.PARALLEL]
+    assert [loop.extent for loop in loops] == [blocks] * bool(blocks)
 
 
 @pytest.mark.parametrize("kind", ["f32", "f64", "s8", "u16", "s32", "bf16", "c64", "pred"])

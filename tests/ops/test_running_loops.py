@@ -3,13 +3,16 @@ agree, to the bit where strict mode or the operator says so."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ccodegen.loop.ir import For, LoopKind
+from ccodegen.loop.rebuild import statements
 from ccodegen.support.element_type import HLO_TYPES
-from tests.three_ways import check
+from tests.three_ways import check, plain_target
 
 INITIAL = {"add": "0", "multiply": "1", "maximum": "-inf", "minimum": "inf"}
 SHAPES = [((0,), 0), ((1,), 0), ((7,), 0), ((131,), 0), ((3, 64), 1), ((5, 67, 1), 1), ((2, 0), 1)]
@@ -53,6 +56,19 @@ def test_all_shapes(element: str, operator: str, back: bool, strict: bool) -> No
             continue  # a window of no elements is none
         text = program(element, operator, shape, axis, back)
         check(text, numbers(element, shape), strict=strict)
+
+
+@pytest.mark.parametrize(
+    ("columns", "widths"),
+    [(256, {128}), (200, {200}), (131, {131})],  # of 200, rows' halves share a cache line
+)
+def test_threads_have_whole_cache_lines_of_rows(columns: int, widths: set[int]) -> None:
+    target = plain_target()
+    target = replace(target, machine=replace(target.machine, threads=2))
+    shape = (9, columns)
+    built = check(program("f32", "add", shape, 0, back=False), numbers("f32", shape), target=target)
+    loops = (s for k in built.program.kernels for s in statements(k.body) if isinstance(s, For))
+    assert {loop.extent for loop in loops if loop.kind is LoopKind.VECTOR} == widths
 
 
 @pytest.mark.parametrize("element", ["f64", "u64", "s8", "f16", "bf16", "c64"])
