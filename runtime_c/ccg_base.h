@@ -209,29 +209,4 @@ CCG_INLINE double ccg_fma_f64(double a, double b, double c)
     return CCG_FMA_F64(a, b, c);
 }
 
-/* x/divisor, where high + low = 1/divisor are such that it may be had of them. */
-CCG_INLINE float ccg_divide_by_f32(float x, float divisor, float high, float low)
-{
-#if defined(CCG_HAS_FMA_F32)
-    (void)divisor;
-    return ccg_fma_f32(x, high, x * low);
-#else
-    (void)high;
-    (void)low;
-    return x / divisor;
-#endif
-}
-
-CCG_INLINE double ccg_divide_by_f64(double x, double divisor, double high, double low)
-{
-#if defined(CCG_HAS_FMA_F64)
-    (void)divisor;
-    return ccg_fma_f64(x, high, x * low);
-#else
-    (void)high;
-    (void)low;
-    return x / divisor;
-#endif
-}
-
 #endif

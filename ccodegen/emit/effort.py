@@ -126,16 +126,15 @@ def _asks_much(body: tuple[Stmt, ...]) -> bool:
     """Whether a loop over lanes combines many conditions, or asks for what is chosen, or computes
     with it: one arm of a choice may be a number of which the answer is known. Of a few lanes, that
     stay rolled, only integers made of floats keep vectors from being made."""
-    for loop in statements(body):
-        match loop:
-            case For(body=inner, kind=LoopKind.VECTOR):
-                if _combined(inner) >= _MANY_CONDITIONS or _asks_for_chosen(inner):
-                    return True
-                if _uses_saturated(inner):
-                    return True
-            case For(body=inner, kind=LoopKind.LANES) if _uses_saturated(inner):
-                return True
-    return False
+    return any(_loop_asks_much(s) for s in statements(body) if isinstance(s, For))
+
+
+def _loop_asks_much(loop: For) -> bool:
+    if loop.kind is LoopKind.VECTOR and (
+        _combined(loop.body) >= _MANY_CONDITIONS or _asks_for_chosen(loop.body)
+    ):
+        return True
+    return loop.kind in (LoopKind.VECTOR, LoopKind.LANES) and _uses_saturated(loop.body)
 
 
 def _combined(body: tuple[Stmt, ...]) -> int:

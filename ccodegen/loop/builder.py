@@ -163,9 +163,12 @@ def vector_kind(extent: int) -> LoopKind:
     return LoopKind.LANES if 4 <= extent <= MOST_UNROLLED else LoopKind.VECTOR
 
 
-def even_width(count: int, most: int, threads: int) -> int:
-    """Of blocks of at most so many out of `count`: what gives each thread as many blocks, if these
-    are not short and leave nothing over; else the most."""
+def even_width(count: int, most: int, lines: int, threads: int) -> int:
+    """Of blocks of at most so many out of `count`, in each of so many lines: the most, or, if the
+    lines are too few to share, what gives each thread as many blocks, if these are not short and
+    leave nothing over."""
+    if lines >= threads:
+        return min(count, most)
     fewest = max(1, -(-count // (most * threads))) * threads
     for blocks in range(fewest, 2 * fewest + 1, threads):
         if count % blocks == 0 and count >= _LEAST_EVEN * blocks:

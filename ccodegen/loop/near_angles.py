@@ -75,7 +75,7 @@ def _block(extent: int) -> int:
 
 def _certain(loop: For) -> For:
     """With near functions of the angles that are near whatever is in memory."""
-    if not is_straight(loop.body) or not any(map(_is_angle, applied(*expressions(loop.body)))):
+    if not is_straight(loop.body) or not _has_angles(loop):
         return loop
     magnitudes = Magnitudes(loop.body)
 
@@ -96,7 +96,7 @@ def _is_fit(loop: For) -> bool:
     is_vector = loop.kind in (LoopKind.VECTOR, LoopKind.LANES) and is_straight(loop.body)
     if not is_vector or not isinstance(loop.extent, int) or loop.extent < _LEAST_TURNS:
         return False
-    if not any(map(_is_angle, applied(*expressions(loop.body)))):
+    if not _has_angles(loop):
         return False
     named = {s.var for s in loop.body if isinstance(s, Let)}
     written: set[Buffer] = set()
@@ -110,6 +110,10 @@ def _is_fit(loop: For) -> bool:
             if not named.isdisjoint(variables(*statement.indices)):
                 return False
     return True
+
+
+def _has_angles(loop: For) -> bool:
+    return any(map(_is_angle, applied(*expressions(loop.body))))
 
 
 def _is_angle(expr: Apply) -> bool:

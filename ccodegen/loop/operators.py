@@ -209,11 +209,11 @@ _COMPARISONS = (
     ("gt", ">", np.greater),
     ("ge", ">=", np.greater_equal),
 )
+ROUNDING = frozenset({"ceil", "floor", "round-nearest-afz", "round-nearest-even"})
+"""To whole numbers."""
+
 # They give no more digits than they are given.
-_EXACT = {
-    *("abs", "clamp", "maximum", "minimum", "negate", "remainder", "sign"),
-    *("ceil", "floor", "round-nearest-afz", "round-nearest-even"),
-}
+_EXACT = {"abs", "clamp", "maximum", "minimum", "negate", "remainder", "sign", *ROUNDING}
 _CONVERSIONS = {
     "convert": converted,
     "bitcast-convert": bitcast,

@@ -140,7 +140,7 @@ def headers(text: str) -> frozenset[str]:
 
 
 def _header(name: str) -> str:
-    if re.fullmatch(r"ccg_((bits|fma|divide_by)_f\d+|f\d+_bits)", name):
+    if re.fullmatch(r"ccg_(bits_f\d+|f\d+_bits|fma_f\d+)", name):
         return "ccg_base.h"
     if name.endswith("_index"):
         return "ccg_index.h"

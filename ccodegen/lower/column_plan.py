@@ -60,10 +60,8 @@ def column_plan(work: Work, reductions: tuple[Reduction, ...]) -> None:
     piece = _VECTORS_OF_A_PIECE * vector if _is_far(first) else 0
     vectors = -(-columns // vector)
     blocks = -(-vectors // _most_vectors(work, reductions))
-    block = min(-(-vectors // blocks) * vector, columns)
-    threads = work.job.target.machine.threads
-    if math.prod(outer) < threads:
-        block = even_width(columns, block, threads)
+    block = -(-vectors // blocks) * vector
+    block = even_width(columns, block, math.prod(outer), work.job.target.machine.threads)
     with work.builder.loops(outer, "i", LoopKind.PARALLEL) as before:
 
         def compute(start: Expr, width: int) -> None:

@@ -103,11 +103,9 @@ class _Loops:
         """Lines side by side, in blocks of so many at most, each with an accumulator of its own."""
         builder = self.builder
         *outer, width = self.others
-        block, threads = min(width, most), self.scope.target.machine.threads
-        if math.prod(outer) < threads:
-            even = even_width(width, most, threads)
-            line_bytes = even * min(r.type.bytes for r in self.scope.results)
-            block = block if line_bytes % CACHE_LINE else even  # else two threads write to one line
+        block = even_width(width, most, math.prod(outer), self.scope.target.machine.threads)
+        if block * min(r.type.bytes for r in self.scope.results) % CACHE_LINE:
+            block = min(width, most)  # two threads would write to one line of a cache
         with builder.loops(outer, "i", LoopKind.PARALLEL) as line:
             write = partial(self._write_block, line)
             in_blocks(builder, width, block, "b", write, LoopKind.PARALLEL)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
+from ccodegen.loop.operators import ROUNDING
 from ccodegen.ops.build import converted, derived, elementwise, splat
 from ccodegen.ops.elementwise import Compare
 from ccodegen.passes.constants import PLAIN_FLOATS, integer_range, uniform
 from ccodegen.passes.context import PassContext
 from ccodegen.support.element_type import ElementType
 
-_ROUNDING = frozenset({"ceil", "floor", "round-nearest-afz", "round-nearest-even"})
 _LIMITING = frozenset({"clamp", "maximum", "minimum"})
 
 
@@ -56,7 +56,7 @@ def _is_whole(value: Instruction) -> bool:
     if value.op in _LIMITING:
         return all(map(_is_whole, value.operands))
     number = uniform(value)
-    return value.op in _ROUNDING or (number is not None and float(number).is_integer())
+    return value.op in ROUNDING or (number is not None and float(number).is_integer())
 
 
 def _limited(value: Instruction) -> Instruction:

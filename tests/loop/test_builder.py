@@ -24,4 +24,5 @@ from ccodegen.loop.builder import even_width
 def test_blocks_of_threads_are_even_if_they_can_be(
     count: int, most: int, threads: int, width: int
 ) -> None:
-    assert even_width(count, most, threads) == width
+    assert even_width(count, most, 1, threads) == width
+    assert even_width(count, most, threads, threads) == min(count, most)
