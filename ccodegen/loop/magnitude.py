@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from ccodegen.loop.ir import Apply, Const, Expr, Let, Var
+from ccodegen.loop.operators import ROUNDING
 from ccodegen.loop.parts import loads
 from ccodegen.loop.rebuild import Body, written_buffers
 
 _AT_MOST_ONE = frozenset({"cosine", "erf", "logistic", "near-cosine", "near-sine", "sine", "tanh"})
-_TO_WHOLE = frozenset({"ceil", "floor", "round-nearest-afz", "round-nearest-even"})
 _NARROW = 16  # bits of an integer
+_MOST_OFFSET = 1.0  # the sum with x may be off by as much
 
 
 class Magnitudes:
@@ -41,8 +42,8 @@ class Magnitudes:
                 return self.bound(x)
             case Apply("convert", (x,)) if x.type.is_integer and x.type.bits <= _NARROW:
                 return 2.0**x.type.bits
-            case Apply("subtract", (x, y)) if (offset := self._offset(x, y)) is not None:
-                return 1.0 + self.bound(offset)
+            case Apply("subtract", (x, y)) if (offset := self._offset(x, y)) <= _MOST_OFFSET:
+                return 1.0 + offset
             case Apply("add" | "subtract", (x, y)):
                 return self.bound(x) + self.bound(y)
             case Apply("multiply", (x, y)):
@@ -54,20 +55,21 @@ class Magnitudes:
                 return 1.0
         return math.inf
 
-    def _offset(self, x: Expr, whole: Expr) -> Expr | None:
-        """What is added to x before it is rounded to a whole number, zero if nothing is."""
+    def _offset(self, x: Expr, whole: Expr) -> float:
+        """The bound of what is added to x before it is rounded to a whole number, 0 if nothing is;
+        infinity where it is not x that is rounded."""
         x = self._value(x)
         if any(load.buffer in self._written for load in loads(x)):
-            return None  # what is written alike may not be the same
+            return math.inf  # what is written alike may not be the same
         match self._value(whole):
-            case Apply(operator, (inner,)) if operator in _TO_WHOLE:
+            case Apply(operator, (inner,)) if operator in ROUNDING:
                 inner = self._value(inner)
                 if x == inner:
-                    return Const(x.type, 0.0)
+                    return 0.0
                 match inner:
                     case Apply("add", (a, b)) if x == self._value(a):
-                        return b
-        return None
+                        return self.bound(b)
+        return math.inf
 
     def _value(self, expr: Expr) -> Expr:
         return self._values.get(expr, expr)

@@ -41,6 +41,7 @@ def floor(x: Expr) -> Expr:
         (apply("convert", Var("i", S32), type=F32), math.inf),
         (apply("subtract", X, floor(X)), 1.0),
         (apply("subtract", X, floor(apply("add", X, number(0.5)))), 1.5),
+        (apply("subtract", X, floor(apply("add", X, number(3.0)))), math.inf),
         (apply("subtract", X, floor(apply("add", X, X))), math.inf),
         (apply("subtract", X, floor(Y)), math.inf),
         (apply("subtract", floor(X), X), math.inf),
