@@ -12,6 +12,7 @@ from ccodegen.emit.spelling import POSTFIX, PRIMARY, UNARY, is_call, spell
 from ccodegen.emit.types import memory_type
 from ccodegen.loop.affine import Affine, affine
 from ccodegen.loop.ir import INDEX, Apply, Buffer, Const, Expr, Index, Load, Space, Var
+from ccodegen.loop.operators import computes_in_halves
 from ccodegen.loop.spelling import HALVES, narrowing
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -82,6 +83,9 @@ class ExpressionPrinter:
             shorter = _as_f32(argument, texts[place]) if widening in template else ""
             if shorter:
                 template, texts[place] = template.replace(widening, f"{{{place}}}"), shorter
+            elif isinstance(argument, Const) and computes_in_halves(expr.operator):
+                number = literal(ElementType.F32, float(argument.value))
+                texts[place] = f"{narrowing(argument.type)}({number})"
         return _unwrapped(template.format(*texts), spelling.strength)
 
     def _load(self, buffer: Buffer, indices: Index) -> tuple[str, int]:

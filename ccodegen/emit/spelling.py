@@ -7,6 +7,7 @@ import re
 
 from ccodegen.loop import operators
 from ccodegen.loop.ir import Apply, Const, Expr, Var
+from ccodegen.loop.operators import IN_HALVES, computes_in_halves
 from ccodegen.loop.spelling import widened
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -36,7 +37,8 @@ _OPERANDS = {
     AND: (AND, EQUAL),
     OR: (EQUAL, EQUAL),
 }
-_LIMITS = ("maximum", "minimum", "clamp")
+_OF_ALL = ("maximum", "minimum", "clamp")
+_LIMITS = (*_OF_ALL, *(IN_HALVES[o] for o in _OF_ALL))
 
 
 @immutable
@@ -72,17 +74,18 @@ def _limit(apply: Apply) -> str:
     """For floats that are compared with known numbers, which takes one comparison."""
     if apply.operator not in _LIMITS or not apply.type.is_float:
         return ""
-    computed = ElementType.F64 if apply.type is ElementType.F64 else ElementType.F32
-    template = _limit_of(apply, computed)
-    if not template or apply.type is computed:
+    wide = ElementType.F64 if apply.type is ElementType.F64 else ElementType.F32
+    is_native = computes_in_halves(apply.operator)
+    template = _limit_of(apply, apply.type if is_native else wide)
+    if not template or is_native or apply.type is wide:
         return template
     return widened(template, apply.type, len(apply.arguments), narrow_result=True, exact=True)
 
 
 def _limit_of(apply: Apply, t: ElementType) -> str:
-    """Of arguments of a type that C has."""
+    """Of arguments of a type that is compared as it is."""
     least, most = f"ccg_at_least_{t.text}", f"ccg_at_most_{t.text}"
-    match apply.operator, *map(_is_number, apply.arguments):
+    match apply.operator.removeprefix("half-"), *map(_is_number, apply.arguments):
         case "maximum", _, True:
             return f"{least}({{0}}, {{1}})"
         case "maximum", True, _:

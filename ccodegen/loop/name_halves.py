@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from ccodegen.loop.builder import apply, const
 from ccodegen.loop.ir import Alloc, Apply, Buffer, CallC, Const, Expr, Let, Load, Stmt, Store, Var
-from ccodegen.loop.operators import rounds
+from ccodegen.loop.operators import computes_in_halves, rounds
 from ccodegen.loop.parts import applied, operands, parts, same
 from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
 from ccodegen.loop.spelling import HALVES
@@ -144,4 +144,7 @@ def _is_number(value: Expr) -> bool:
 
 
 def takes_numbers(expr: Expr) -> bool:
-    return isinstance(expr, Apply) and expr.operator not in _MOVES
+    """Whether C computes with the f32 that each half of its is."""
+    if not isinstance(expr, Apply) or computes_in_halves(expr.operator):
+        return False
+    return expr.operator not in _MOVES

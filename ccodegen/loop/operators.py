@@ -6,7 +6,9 @@ takes the numbers of exponent and mantissa bits as u32 constants. `quotient` is 
 with the divisor's reciprocal as third operand, `divide-by-constant` with its reciprocal in two
 parts; `decay` is `exponential` of what is not positive; the runtime's functions say for which
 operands. `narrow` is `convert` of an f32 that is a half to it; `unrounded` of a half to an f32, any
-that rounds to it. `saturate` is `convert` to an integer between two, in an s32.
+that rounds to it. `saturate` is `convert` to an integer between two, in an s32. `half-add` is
+`add` of f16, computed in f16 itself; so are the others of IN_HALVES. `half-same` is what it is
+given, of which compilers do not know whether it is zero.
 """
 
 from __future__ import annotations
@@ -99,7 +101,8 @@ def check(operator: str, types: Sequence[ElementType], result: ElementType) -> s
     if any(t is not own for t, own in zip(types, _expected(operator, types), strict=True)):
         return f"it does not take {', '.join(t.text for t in types)}"
     too_narrow = operator == "saturate" and types[0].bits < 32  # has not all integers to be between
-    if _operand_type(operator, types).kind not in row.c or too_narrow:
+    is_no_f16 = operator in _HALF_OPERATORS and types[0] is not ElementType.F16
+    if _operand_type(operator, types).kind not in row.c or too_narrow or is_no_f16:
         return f"it is not defined for {_operand_type(operator, types).text}"
     expected = row.result(_operand_type(operator, types))
     return "" if result is expected else f"it gives {expected.text}, not {result.text}"
@@ -109,8 +112,12 @@ def rounds(operator: str, types: Sequence[ElementType], result: ElementType) -> 
     """Whether C rounds an f32 to the half that is the result."""
     is_moved = operator in ("select", "bitcast-convert", "narrow")
     return result in HALVES and ElementType.F64 not in types and not (
-        is_moved or operator in _EXACT
+        is_moved or operator in _EXACT or computes_in_halves(operator)
     )
+
+
+def computes_in_halves(operator: str) -> bool:
+    return operator in _HALF_OPERATORS
 
 
 def spell(operator: str, types: Sequence[ElementType], result: ElementType) -> Spelling:
@@ -139,7 +146,7 @@ def _text(operator: str, types: Sequence[ElementType], result: ElementType) -> s
     speller = row.c.get(own.kind)
     if speller is None:
         raise UnsupportedError(f"{operator} of {own.text} has no spelling in C")
-    if own.is_narrow_float and operator != "select":
+    if own.is_narrow_float and operator != "select" and not computes_in_halves(operator):
         spelled, wide = speller(ElementType.F32), types.count(own)
         return widened(spelled, own, wide, result is own, operator in _EXACT)
     return speller(own)
@@ -192,6 +199,12 @@ def _comparison(direction: str, symbol: str, numpy: Any) -> Operator:
         f"compare-{direction}", 2, ref.compare(numpy),
         plain, plain, plain, plain, equal.get(direction), result=_pred,
     )
+
+
+def _in_halves(row: Operator) -> Operator:
+    """One of ccg_half_arithmetic.h, of f16 alone."""
+    call = function(row.name.replace("-", "_"), row.arity)
+    return Operator(IN_HALVES[row.name], row.arity, row.numpy, {Kind.FLOAT: call}, row.result)
 
 
 def _total_comparison(direction: str, symbol: str, numpy: Any) -> Operator:
@@ -313,6 +326,7 @@ _ROWS = (
         "complex", 2, ref.make_complex,
         real=lambda t: f"ccg_complex_{_complex(t).text}({{0}}, {{1}})", result=_complex,
     ),
+    Operator("half-same", 1, ref.plain(np.copy), {Kind.FLOAT: function("same", 1)}),
     _row("fma", 3, ref.plain(lambda a, b, c: a * b + c), real=function("fma", 3)),
     _row("reduce-precision", 3, ref.reduce_precision, real=function("reduce_precision", 3)),
     _row(
@@ -351,4 +365,18 @@ _ROWS = (
     *(_total_comparison(*c) for c in _COMPARISONS),
 )
 
-OPERATORS: Mapping[str, Operator] = {row.name: row for row in _ROWS}
+IN_HALVES: Mapping[str, str] = {
+    name: f"half-{name}"
+    for name in (
+        *("add", "subtract", "multiply", "divide", "sqrt", "negate", "abs"),
+        *("maximum", "minimum", "clamp"),
+        *(f"compare-{direction}" for direction, _, _ in _COMPARISONS),
+    )
+}
+"""What processors do that compute in f16: each operator, and its name where it is done so."""
+
+_HALF_OPERATORS = frozenset({*IN_HALVES.values(), "half-same"})
+
+OPERATORS: Mapping[str, Operator] = {
+    row.name: row for row in (*_ROWS, *(_in_halves(r) for r in _ROWS if r.name in IN_HALVES))
+}

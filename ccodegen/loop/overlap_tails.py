@@ -16,6 +16,7 @@ from dataclasses import replace
 from ccodegen.loop.affine import affine
 from ccodegen.loop.cost import FUNCTIONS, cost
 from ccodegen.loop.ir import Alloc, For, If, Let, LoopKind, Note, Stmt, Store, Var
+from ccodegen.loop.operators import computes_in_halves
 from ccodegen.loop.parts import applied, loads
 from ccodegen.loop.rebuild import Body, expressions, written_buffers
 from ccodegen.loop.spelling import HALVES
@@ -70,7 +71,7 @@ def _lanes(loop: For, vector_bytes: int) -> int:
     narrowest = min((b.type.bytes for b in read | written if b.dimensions), default=vector_bytes)
     lanes = vector_bytes // narrowest
     operators = applied(*expressions(loop.body))
-    rounded = sum(a.type in HALVES for a in operators)
+    rounded = sum(a.type in HALVES and not computes_in_halves(a.operator) for a in operators)
     calls = any(a.operator in FUNCTIONS for a in operators)
     if calls or cost(loop.body).operations + _TO_ROUND * rounded >= _MANY:
         lanes = min(lanes, 1 << max(loop.extent, 1).bit_length() - 1)

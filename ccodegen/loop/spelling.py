@@ -151,6 +151,8 @@ def _header(name: str) -> str:
         return f"ccg_integer_{max(8, int(integer[1]))}.h"
     if stem in MATH.split():
         return f"ccg_math_{suffix}.h"
+    if suffix == "f16":
+        return "ccg_half_arithmetic.h"
     return "ccg_complex.h" if suffix in ("c64", "c128") else "ccg_float.h"
 
 

@@ -25,6 +25,7 @@ from ccodegen.loop.name_arms import name_arms
 from ccodegen.loop.name_conditions import name_conditions
 from ccodegen.loop.name_halves import name_halves
 from ccodegen.loop.name_values import name_values
+from ccodegen.loop.native_halves import compute_in_halves
 from ccodegen.loop.near_angles import near_angles
 from ccodegen.loop.overlap_tails import overlap_tails
 from ccodegen.loop.pack_rows import pack_rows
@@ -92,7 +93,10 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
     if machine.has_vectors:
         body = block_loops(body, fresh, machine.vector_bytes)
         body = body if body == flat else simplify_body(body)
-    body = name_halves(mark_loops(body))
+    body = mark_loops(body)
+    if machine.computes_f16:
+        body = compute_in_halves(body)
+    body = name_halves(body)
     if machine.has_vectors:
         body = pack_rows(body, fresh, machine.vector_elements(4))
     if machine.converts_f16 and any(b.type is ElementType.F16 for b in buffers):

@@ -48,6 +48,7 @@ def load(name_or_path: str | Path) -> Target:
         cache_bytes=native.cache_bytes() or target.machine.cache_bytes,
         fetches_ahead=target.machine.fetches_ahead or native.fetches_ahead(),
         converts_f16=native.converts_f16(),
+        computes_f16=native.computes_f16(),
         bf16_pairs=native.multiplies_bf16_pairs(),
         matrix_registers=target.machine.matrix_registers
         or (target.runner.in_process and native.has_matrix_registers()),

@@ -55,9 +55,10 @@ class Machine:
     found out where `vector_bytes` is.
     `threads`: that share a call's work, as many as the caller asks for.
     `f64`: the hardware computes in it. `converts_f16`: instructions convert lines of f16 to f32 and
-    back (see runtime_c/ccg_half_lines.h). `bf16_pairs`: one adds products of pairs of bf16 to f32,
-    that of AVX512_BF16. `matrix_registers`: AMX multiplies matrices of bytes and of bf16, and its
-    process has asked the system for them (see runtime_c/ccg_matrix.h). All three are found out
+    back (see runtime_c/ccg_half_lines.h). `computes_f16`: they add, multiply and compare vectors of
+    f16 (see runtime_c/ccg_half_arithmetic.h). `bf16_pairs`: one adds products of pairs of bf16 to
+    f32, that of AVX512_BF16. `matrix_registers`: AMX multiplies matrices of bytes and of bf16, and
+    its process has asked the system for them (see runtime_c/ccg_matrix.h). All four are found out
     where `vector_bytes` is, the last one for code that is loaded into this process.
     `strict`: IEEE arithmetic to the letter is possible (no excess precision, no flush to zero).
     """
@@ -68,6 +69,7 @@ class Machine:
     fetches_ahead: bool = False
     threads: int = 1
     converts_f16: bool = False
+    computes_f16: bool = False
     f64: bool = True
     bf16_pairs: bool = False
     matrix_registers: bool = False

@@ -49,6 +49,11 @@ def converts_f16() -> bool:
     return not features().isdisjoint({"f16c", "asimd"})
 
 
+def computes_f16() -> bool:
+    """Whether instructions compute with vectors of f16, those of AVX512-FP16 or of Armv8.2."""
+    return not features().isdisjoint({"avx512_fp16", "asimdhp"})
+
+
 def multiplies_bf16_pairs() -> bool:
     """Whether an instruction adds products of pairs of bf16 to vectors as wide as the widest."""
     return "avx512_bf16" in features()
