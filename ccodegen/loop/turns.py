@@ -23,7 +23,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import parts
-from ccodegen.loop.rebuild import Body, rebuild_expr, replacing
+from ccodegen.loop.rebuild import Body, rebuild_expr, replacing, written_buffers
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.simplify_body import simplify_body
 
@@ -40,11 +40,13 @@ def most_turns(extent: int | Expr) -> int:
 
 def first_of_run(place: Expr, loop: For) -> Affine | None:
     """Where the first turn finds its element, if each turn's lies behind that of the turn before;
-    None where that depends on what a turn reads or names."""
+    None where that depends on what a turn names or writes."""
     first = affine(place) + affine(loop.var).scaled(-1)
     found = parts(*first.terms)
     bound = {loop.var, *(s.var for s in loop.body if isinstance(s, Let))}
-    return None if any(isinstance(p, Load) or p in bound for p in found) else first
+    written = written_buffers(loop.body)
+    depends = any(p.buffer in written if isinstance(p, Load) else p in bound for p in found)
+    return None if depends else first
 
 
 def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:

@@ -248,6 +248,16 @@ def test_lines_on_arm_are_converted_as_one_is(flags: str, tmp_path: Path) -> Non
     assert done.stdout == "0 wrong"
 
 
+def test_a_row_that_memory_tells() -> None:
+    """Its start is read once, before the loop."""
+    text = """ENTRY e { x = f16[20,300] parameter(0)  i = s32[] parameter(1)  z = s32[] constant(0)
+      d = f16[1,300] dynamic-slice(x, i, z), dynamic_slice_sizes={1,300}
+      ROOT s = f32[1,300] convert(d) }"""
+    x = np.random.default_rng(1).normal(size=(20, 300)).astype(np.float16)
+    for row in (-5, 0, 17, 30):
+        assert widened(text, x, np.int32(row)) == 1
+
+
 def test_only_where_there_is_the_instruction() -> None:
     text = mapped("ROOT r = f16$ add(x, y)", "500")
     for name, has in (("x86-64", True), ("arm64", True), ("cortex-m4", False)):
