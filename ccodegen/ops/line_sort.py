@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 from ccodegen.loop.builder import Builder, apply, compare, const
+from ccodegen.loop.ir import Index, LoopKind
 from ccodegen.ops.bucket_radix_sort import BucketRadixSorter
-from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write, key_word, line_memory
+from ccodegen.ops.index import less, plus, times
+from ccodegen.ops.line_sorter import (
+    Key,
+    Less,
+    LineSorter,
+    Read,
+    Write,
+    is_small,
+    key_word,
+    line_memory,
+)
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_buckets import takes_buckets
@@ -91,6 +103,33 @@ def sorts_side_by_side(target: Target, lines: Sequence[int], n: int, order: Orde
     return not few and 2 <= n <= _MOST_SIDE_BY_SIDE and target.machine.has_vectors
 
 
+@contextmanager
+def lines_to_sort(
+    scope: NestScope, outer: Sequence[int], n: int, types: Sequence[ElementType], order: Order
+) -> Iterator[Index]:
+    """A loop over the lines, of n elements of these types. Threads share the lines, with memory for
+    one line each, unless they share each line."""
+    builder, threads = scope.builder, scope.target.machine.threads
+    own = not is_small(max(types, key=lambda t: t.bytes), (2, n))
+    longest = max(range(len(outer)), key=outer.__getitem__, default=0)
+    parts = min(threads, outer[longest]) if outer else 1
+    if parts < 2 or not own or _shares_line(scope.target, n, types, order.bits):
+        with builder.loops(outer, "line") as line:
+            yield line
+        return
+    count, each = outer[longest], -(-outer[longest] // parts)
+    others = (*outer[:longest], *outer[longest + 1 :])
+    with (
+        builder.loop(parts, "part", LoopKind.APART) as part,
+        scope.in_parts(parts, part),
+        builder.loops([*others, each], "line") as (*rest, turn),
+    ):
+        number = plus(times(part, each), turn)
+        is_whole = parts * each == count
+        with nullcontext() if is_whole else builder.when(less(number, count)):
+            yield (*rest[:longest], number, *rest[longest:])
+
+
 def line_sorter(
     scope: NestScope, n: int, types: Sequence[ElementType], order: Order
 ) -> LineSorter:
@@ -140,10 +179,18 @@ def _prices(
     return {_MERGING: merge_cost(n), _RANK: rank_cost(n, bits), _DIGITS: digits}
 
 
+def _shares_line(target: Target, n: int, types: Sequence[ElementType], bits: int) -> bool:
+    """Whether threads share one line: it is long, and sorted by digits."""
+    machine = target.machine
+    if machine.threads < 2 or not bits or not _takes_keys(target, n, bits):
+        return False
+    prices = _prices(machine, n, types, bits)
+    return prices[_DIGITS] >= _LEAST_SHARED and min(prices, key=prices.__getitem__) == _DIGITS
+
+
 def _radix_sorter(scope: NestScope, line: KeyedLine) -> LineSorter:
     machine, types = scope.target.machine, [b.type for b in line.buffers]
-    shared = radix_cost(machine, line.radix, line.n, types) >= _LEAST_SHARED
-    if machine.threads > 1 and shared:
+    if _shares_line(scope.target, line.n, types, line.radix.bits):
         return SlicedRadixSorter(scope, line, _SLICES * machine.threads)
     bits, width = line.radix.bits, max(1, (_PLACES // len(types)).bit_length() - 1)
     parting = Radix(bits, -(-bits // width))

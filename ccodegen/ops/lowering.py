@@ -16,6 +16,7 @@ nest(scope, instruction) -> None
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -78,4 +79,9 @@ class NestScope(Scope, Protocol):
 
     def scratch(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Buffer:
         """Memory in the arena for this kernel alone."""
+        ...
+
+    def in_parts(self, parts: int, part: Expr) -> AbstractContextManager[None]:
+        """Scratch memory that is asked for meanwhile there is so many times, and what is emitted
+        meanwhile works on that of one part. A call of a function on it has its offset first."""
         ...

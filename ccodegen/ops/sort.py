@@ -16,7 +16,7 @@ from ccodegen.hlo.shape import ArrayShape, Shape
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays, call_lifted, call_scalars, from_leaves
-from ccodegen.ops.line_sort import Order, line_sorter, sorts_side_by_side
+from ccodegen.ops.line_sort import Order, line_sorter, lines_to_sort, sorts_side_by_side
 from ccodegen.ops.line_sorter import Less, Values, key_word
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import sorting_permutation
@@ -102,7 +102,7 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
         assert order.key is not None
         NetworkSort(builder, n, types, key_word(order.bits), order.key, read, write).sort(outer)
         return
-    with builder.loops(outer, "line") as line:
+    with lines_to_sort(scope, outer, n, types, order) as line:
         line_sorter(scope, n, types, order).sort(partial(read, line), partial(write, line), n)
 
 

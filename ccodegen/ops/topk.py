@@ -7,6 +7,7 @@ one of the lowest index comes first.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ccodegen.loop.builder import Builder, apply
 from ccodegen.loop.ir import Expr, Index
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.fold import Array, Arrays
-from ccodegen.ops.line_sort import Order, cheapest, line_sorter, sort_cost
+from ccodegen.ops.line_sort import Order, cheapest, line_sorter, lines_to_sort, sort_cost
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import sorting_permutation
 from ccodegen.ops.partial_sort import PartialSorter, Search
@@ -75,10 +76,11 @@ def topk_nest(scope: NestScope, k: int, largest: bool) -> None:
     operand = scope.operands[0]
     *outer, n = operand.dimensions
     best = cheapest_form(scope.target, n, k, operand.type)
+    if best == SORT:
+        _by_sort(scope, outer, n, k, largest)
+        return
     with scope.builder.loops(outer, "line") as line:
-        if best == SORT:
-            _by_sort(scope, line, n, k, largest)
-        elif best == CANDIDATES:
+        if best == CANDIDATES:
             sorter = PartialSorter(scope, Search(n, k), ordered_bits(operand.type))
             _by_places(scope, line, sorter, largest)
         else:
@@ -117,20 +119,22 @@ def _by_places(
     sorter.sort(key, write)
 
 
-def _by_sort(scope: NestScope, line: Index, n: int, k: int, largest: bool) -> None:
+def _by_sort(scope: NestScope, outer: Sequence[int], n: int, k: int, largest: bool) -> None:
     builder, operand = scope.builder, scope.operands[0]
     values, indices = scope.results
+    types = operand.type, indices.type
+    order = _order(builder, operand.type, largest)
 
-    def read(i: Expr) -> Sequence[Expr]:
+    def read(line: Index, i: Expr) -> Sequence[Expr]:
         number = apply("convert", i, type=indices.type)
         return builder.load(operand, (*line, i)), number
 
-    def write(i: Expr, found: Sequence[Expr]) -> None:
+    def write(line: Index, i: Expr, found: Sequence[Expr]) -> None:
         builder.store(values, (*line, i), found[0])
         builder.store(indices, (*line, i), found[1])
 
-    types = operand.type, indices.type
-    line_sorter(scope, n, types, _order(builder, operand.type, largest)).sort(read, write, k)
+    with lines_to_sort(scope, outer, n, types, order) as line:
+        line_sorter(scope, n, types, order).sort(partial(read, line), partial(write, line), k)
 
 
 def _order(builder: Builder, element_type: ElementType, largest: bool) -> Order:

@@ -10,6 +10,7 @@ from ccodegen.backend.options import with_threads
 from ccodegen.hlo.text import parse
 from ccodegen.loop.text import to_text
 from ccodegen.ops import line_sort, radix_buckets
+from ccodegen.ops import line_sorter as line_sorter_module
 from ccodegen.ops.bucket_radix_sort import BucketRadixSorter
 from ccodegen.ops.line_sort import Order, best_radix, line_sorter
 from ccodegen.ops.merge_sort import MergeSorter
@@ -193,6 +194,48 @@ def test_the_first_of_many_in_buckets(threads, short_lines_in_buckets):
       ROOT r = (s32[650], s32[650]) topk(x), k=650, largest=true }"""
     built = three_ways.check(text, values("s32", 700), strict=True, target=target)
     assert any("bucket" in to_text(kernel) for kernel in built.program.kernels)
+
+
+LINES = """
+less {{ a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  p = s32[] parameter(2)
+  q = s32[] parameter(3)
+  {1} }}
+ENTRY e {{ x = {0}[{2}] parameter(0)
+  i = s32[{2}] iota(), iota_dimension=0
+  ROOT r = ({0}[{2}], s32[{2}]) sort(x, i), dimensions={{{3}}}, to_apply=less }}
+"""
+BY_PRODUCT = """s = {0}[] multiply(a, a)
+  t = {0}[] multiply(b, b)
+  ROOT c = pred[] compare(s, t), direction=LT"""
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize(("shape", "dimension"), [((3, 130), 1), ((140, 5), 0), ((2, 150, 4), 1)])
+@pytest.mark.parametrize(
+    ("element_type", "comparator"),
+    [("f32", CANONICAL), ("u64", SWAPPED), ("s8", GREATER), ("s32", BY_PRODUCT.format("s32"))],
+)
+def test_threads_have_a_line_each(element_type, comparator, shape, dimension, threads, monkeypatch):
+    """Of lines too long for a thread's stack: all of the memory that it takes to sort one."""
+    monkeypatch.setattr(line_sorter_module, "_MOST_LOCAL", 0)
+    target = with_threads(three_ways.plain_target(), threads)
+    x = values(element_type, int(np.prod(shape))).reshape(shape)
+    text = LINES.format(element_type, comparator, ",".join(map(str, shape)), dimension)
+    built = three_ways.check(text, x, strict=True, target=target)
+    assert any("apart" in to_text(kernel) for kernel in built.program.kernels)
+
+
+@pytest.mark.parametrize("lines", [1, 3, 4])
+def test_threads_have_a_line_each_of_which_they_find_the_first(lines, monkeypatch):
+    monkeypatch.setattr(line_sorter_module, "_MOST_LOCAL", 0)
+    target = with_threads(three_ways.plain_target(), 2)
+    text = f"""ENTRY e {{ x = s32[{lines},700] parameter(0)
+      ROOT r = (s32[{lines},650], s32[{lines},650]) topk(x), k=650, largest=true }}"""
+    built = three_ways.check(text, values("s32", 700 * lines).reshape(lines, 700), target=target)
+    shared = any("apart" in to_text(kernel) for kernel in built.program.kernels)
+    assert shared == (lines > 1)
 
 
 def test_passes_over_digits_that_all_elements_share_are_left_out():
