@@ -113,7 +113,7 @@ def lines_to_sort(
     own = not is_small(max(types, key=lambda t: t.bytes), (2, n))
     longest = max(range(len(outer)), key=outer.__getitem__, default=0)
     parts = min(threads, outer[longest]) if outer else 1
-    if parts < 2 or not own or _shares_line(scope.target, n, types, order.bits):
+    if parts < 2 or not own or _shares_line(scope.target, outer, n, types, order.bits):
         with builder.loops(outer, "line") as line:
             yield line
         return
@@ -131,10 +131,14 @@ def lines_to_sort(
 
 
 def line_sorter(
-    scope: NestScope, n: int, types: Sequence[ElementType], order: Order
+    scope: NestScope,
+    n: int,
+    types: Sequence[ElementType],
+    order: Order,
+    outer: Sequence[int] = (),
 ) -> LineSorter:
     """The cheapest sort of lines of n elements with values of these types, to be asked for in the
-    loop over the lines."""
+    loop over the lines. `outer`: of how many lines, where `lines_to_sort` loops over them."""
     builder = scope.builder
     if order.key is None or not _takes_keys(scope.target, n, order.bits):
         return MergeSorter(builder, n, [line_memory(scope, t, (2, n)) for t in types], order.less)
@@ -147,7 +151,7 @@ def line_sorter(
     sorter: LineSorter = RankSorter(builder, n, key_word(order.bits), order.key)
     if best == _DIGITS:
         radix = best_radix(machine, n, types, order.bits)
-        sorter = _radix_sorter(scope, KeyedLine(n, lines, order.key, radix))
+        sorter = _radix_sorter(scope, KeyedLine(n, lines, order.key, radix), outer)
     if order.unordered is None:
         return sorter
     return GuardedSorter(builder, n, order.unordered, sorter, merge)
@@ -179,18 +183,22 @@ def _prices(
     return {_MERGING: merge_cost(n), _RANK: rank_cost(n, bits), _DIGITS: digits}
 
 
-def _shares_line(target: Target, n: int, types: Sequence[ElementType], bits: int) -> bool:
-    """Whether threads share one line: it is long, and sorted by digits."""
+def _shares_line(
+    target: Target, outer: Sequence[int], n: int, types: Sequence[ElementType], bits: int
+) -> bool:
+    """Whether threads share one line: it is long, sorted by digits, and they do not have as many
+    lines each."""
     machine = target.machine
-    if machine.threads < 2 or not bits or not _takes_keys(target, n, bits):
+    has_as_many = max(outer, default=1) % machine.threads == 0
+    if machine.threads < 2 or has_as_many or not bits or not _takes_keys(target, n, bits):
         return False
     prices = _prices(machine, n, types, bits)
     return prices[_DIGITS] >= _LEAST_SHARED and min(prices, key=prices.__getitem__) == _DIGITS
 
 
-def _radix_sorter(scope: NestScope, line: KeyedLine) -> LineSorter:
+def _radix_sorter(scope: NestScope, line: KeyedLine, outer: Sequence[int]) -> LineSorter:
     machine, types = scope.target.machine, [b.type for b in line.buffers]
-    if _shares_line(scope.target, line.n, types, line.radix.bits):
+    if _shares_line(scope.target, outer, line.n, types, line.radix.bits):
         return SlicedRadixSorter(scope, line, _SLICES * machine.threads)
     bits, width = line.radix.bits, max(1, (_PLACES // len(types)).bit_length() - 1)
     parting = Radix(bits, -(-bits // width))

@@ -103,7 +103,8 @@ def nest(scope: NestScope, instruction: Instruction) -> None:
         NetworkSort(builder, n, types, key_word(order.bits), order.key, read, write).sort(outer)
         return
     with lines_to_sort(scope, outer, n, types, order) as line:
-        line_sorter(scope, n, types, order).sort(partial(read, line), partial(write, line), n)
+        sorter = line_sorter(scope, n, types, order, outer)
+        sorter.sort(partial(read, line), partial(write, line), n)
 
 
 def _order(scope: NestScope, less: Less, keys: Sequence[Key]) -> Order:

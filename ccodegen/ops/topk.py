@@ -134,7 +134,8 @@ def _by_sort(scope: NestScope, outer: Sequence[int], n: int, k: int, largest: bo
         builder.store(indices, (*line, i), found[1])
 
     with lines_to_sort(scope, outer, n, types, order) as line:
-        line_sorter(scope, n, types, order).sort(partial(read, line), partial(write, line), k)
+        sorter = line_sorter(scope, n, types, order, outer)
+        sorter.sort(partial(read, line), partial(write, line), k)
 
 
 def _order(builder: Builder, element_type: ElementType, largest: bool) -> Order:

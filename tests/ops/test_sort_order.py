@@ -25,15 +25,20 @@ from tests.ops.scope import Scope, module_of
 
 assert ccodegen.ops
 
-BY = """
+_LESS = """
 less {{ a = {0}[] parameter(0)
   b = {0}[] parameter(1)
   p = s32[] parameter(2)
   q = s32[] parameter(3)
   {1} }}
-ENTRY e {{ x = {0}[{2}] parameter(0)
+"""
+BY = _LESS + """ENTRY e {{ x = {0}[{2}] parameter(0)
   i = s32[{2}] iota(), iota_dimension=0
   ROOT r = ({0}[{2}], s32[{2}]) sort(x, i), dimensions={{0}}, to_apply=less }}
+"""
+LINES = _LESS + """ENTRY e {{ x = {0}[{2}] parameter(0)
+  i = s32[{2}] iota(), iota_dimension=0
+  ROOT r = ({0}[{2}], s32[{2}]) sort(x, i), dimensions={{{3}}}, to_apply=less }}
 """
 LESS = "ROOT c = pred[] compare(a, b), direction=LT, type=TOTALORDER"
 GREATER = "ROOT c = pred[] compare(a, b), direction=GT"
@@ -196,16 +201,6 @@ def test_the_first_of_many_in_buckets(threads, short_lines_in_buckets):
     assert any("bucket" in to_text(kernel) for kernel in built.program.kernels)
 
 
-LINES = """
-less {{ a = {0}[] parameter(0)
-  b = {0}[] parameter(1)
-  p = s32[] parameter(2)
-  q = s32[] parameter(3)
-  {1} }}
-ENTRY e {{ x = {0}[{2}] parameter(0)
-  i = s32[{2}] iota(), iota_dimension=0
-  ROOT r = ({0}[{2}], s32[{2}]) sort(x, i), dimensions={{{3}}}, to_apply=less }}
-"""
 BY_PRODUCT = """s = {0}[] multiply(a, a)
   t = {0}[] multiply(b, b)
   ROOT c = pred[] compare(s, t), direction=LT"""
