@@ -7,7 +7,7 @@ import re
 
 from ccodegen.loop import operators
 from ccodegen.loop.ir import Apply, Const, Expr, Var
-from ccodegen.loop.operators import IN_HALVES, computes_in_halves
+from ccodegen.loop.operators import HALF, computes_in_halves
 from ccodegen.loop.spelling import widened
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -37,8 +37,7 @@ _OPERANDS = {
     AND: (AND, EQUAL),
     OR: (EQUAL, EQUAL),
 }
-_OF_ALL = ("maximum", "minimum", "clamp")
-_LIMITS = (*_OF_ALL, *(IN_HALVES[o] for o in _OF_ALL))
+_LIMITS = ("maximum", "minimum", "clamp")
 
 
 @immutable
@@ -72,7 +71,7 @@ def _usual(operator: str, types: tuple[ElementType, ...], result: ElementType) -
 
 def _limit(apply: Apply) -> str:
     """For floats that are compared with known numbers, which takes one comparison."""
-    if apply.operator not in _LIMITS or not apply.type.is_float:
+    if apply.operator.removeprefix(HALF) not in _LIMITS or not apply.type.is_float:
         return ""
     wide = ElementType.F64 if apply.type is ElementType.F64 else ElementType.F32
     is_native = computes_in_halves(apply.operator)
@@ -85,7 +84,7 @@ def _limit(apply: Apply) -> str:
 def _limit_of(apply: Apply, t: ElementType) -> str:
     """Of arguments of a type that is compared as it is."""
     least, most = f"ccg_at_least_{t.text}", f"ccg_at_most_{t.text}"
-    match apply.operator.removeprefix("half-"), *map(_is_number, apply.arguments):
+    match apply.operator.removeprefix(HALF), *map(_is_number, apply.arguments):
         case "maximum", _, True:
             return f"{least}({{0}}, {{1}})"
         case "maximum", True, _:

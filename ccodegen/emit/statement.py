@@ -10,7 +10,6 @@ from ccodegen.emit.lines import indented
 from ccodegen.emit.names import Names, comment
 from ccodegen.emit.prefetch import prefetches
 from ccodegen.emit.types import array_length, memory_type
-from ccodegen.loop.affine import affine
 from ccodegen.loop.cost import FUNCTIONS
 from ccodegen.loop.cse import evaluated
 from ccodegen.loop.ir import (
@@ -34,7 +33,7 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.parts import applied, loads, parts, variables
 from ccodegen.loop.rebuild import expressions, statements, used_buffers, written_buffers
 from ccodegen.loop.spelling import c_type
-from ccodegen.loop.turns import most_turns
+from ccodegen.loop.turns import is_near, most_turns
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.pattern import pattern
 
@@ -44,7 +43,6 @@ _LEAST_VECTOR = 16  # bytes
 _WHOLE_VECTORS = (4, 8, 16)
 _LEAST_TURNS = 8
 _SHORT = (4, *range(8, 65))  # turns that fill vectors; clang unrolls them before it looks for any
-_MOST_APART = 4  # elements, which compilers read as whole vectors
 _VECTORS = (LoopKind.VECTOR, LoopKind.LANES)
 # Functions of f16 that have another form for one alone.
 _HALF = pattern(r"\bccg_(?=(f32_from_f16|f16_from_f32|nearest_f16)\()")
@@ -234,14 +232,8 @@ def _makes_vectors(loop: For) -> bool:
         return False
     if any(a.operator in FUNCTIONS for a in applied(*expressions(loop.body))):
         return True
-    named = {loop.var, *(s.var for s in loop.body if isinstance(s, Let))}
-    for load in loads(*expressions(loop.body)):
-        if load.buffer.type is ElementType.F16 and load.buffer.dimensions:
-            steps = affine(load.indices[-1]).terms
-            looked_up = any(named.intersection(variables(t)) for t in steps if t != loop.var)
-            if looked_up or abs(steps.get(loop.var, 0)) > _MOST_APART:
-                return False
-    return True
+    halves = (x for x in loads(*expressions(loop.body)) if x.buffer.type is ElementType.F16)
+    return all(is_near(load, loop) for load in halves)
 
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:

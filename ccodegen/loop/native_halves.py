@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import math
 
-from ccodegen.loop.affine import affine
 from ccodegen.loop.builder import apply, const
-from ccodegen.loop.ir import Apply, Const, Expr, For, Let, Load, LoopKind, Stmt, Var
+from ccodegen.loop.ir import Apply, Const, Expr, For, LoopKind, Stmt
 from ccodegen.loop.operators import IN_HALVES
-from ccodegen.loop.parts import applied, loads, variables
+from ccodegen.loop.parts import applied, loads
 from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild
-from ccodegen.loop.turns import most_turns
+from ccodegen.loop.turns import is_near, most_turns
 from ccodegen.support.element_type import ElementType
 
 _F16 = ElementType.F16
 _LEAST_TURNS = 8
-_MOST_APART = 4  # elements, which compilers read as whole vectors
 _MOVES = ("select", "bitcast-convert")  # bits as they are
 _ZERO = Apply("half-same", (const(_F16, 0),), _F16)
 
@@ -61,17 +59,7 @@ def _is_native(loop: For) -> bool:
     if not any(map(_takes_halves, computed)):
         return False
     is_native = all(a.operator in IN_HALVES or _is_one_or_zero(a) for a in computed)
-    varying = _varying(loop)
-    return is_native and all(_is_near(x, loop.var, varying) for x in loads(*everything))
-
-
-def _varying(loop: For) -> set[Var]:
-    """The loop's variable and the names that depend on it."""
-    found = {loop.var}
-    for statement in loop.body:
-        if isinstance(statement, Let) and not found.isdisjoint(variables(statement.value)):
-            found.add(statement.var)
-    return found
+    return is_native and all(is_near(load, loop) for load in loads(*everything))
 
 
 def _takes_halves(expr: Apply) -> bool:
@@ -86,12 +74,3 @@ def _is_one_or_zero(expr: Apply) -> bool:
 
 def _is_zero(expr: Expr) -> bool:
     return isinstance(expr, Const) and expr.value == 0 and math.copysign(1, expr.value) > 0
-
-
-def _is_near(load: Load, var: Var, varying: set[Var]) -> bool:
-    """Whether turns read elements near each other, or all the same."""
-    if not load.buffer.dimensions:
-        return True
-    terms = dict(affine(load.indices[-1]).terms)
-    step = abs(terms.pop(var, 0))
-    return step <= _MOST_APART and varying.isdisjoint(variables(*terms))

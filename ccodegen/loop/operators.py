@@ -43,6 +43,8 @@ from ccodegen.support.immutable import immutable
 Array: TypeAlias = np.ndarray[Any, Any]
 
 PRED = ElementType.PRED
+HALF = "half-"
+"""How names of operators begin that compute in f16 itself."""
 
 
 def _same(t: ElementType) -> ElementType:
@@ -366,7 +368,7 @@ _ROWS = (
 )
 
 IN_HALVES: Mapping[str, str] = {
-    name: f"half-{name}"
+    name: f"{HALF}{name}"
     for name in (
         *("add", "subtract", "multiply", "divide", "sqrt", "negate", "abs"),
         *("maximum", "minimum", "clamp"),

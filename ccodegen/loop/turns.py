@@ -22,10 +22,12 @@ from ccodegen.loop.ir import (
     Store,
     Var,
 )
-from ccodegen.loop.parts import parts
+from ccodegen.loop.parts import parts, variables
 from ccodegen.loop.rebuild import Body, rebuild_expr, replacing, written_buffers
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.simplify_body import simplify_body
+
+_MOST_APART = 4  # elements, which compilers read as whole vectors
 
 
 def most_turns(extent: int | Expr) -> int:
@@ -47,6 +49,19 @@ def first_of_run(place: Expr, loop: For) -> Affine | None:
     written = written_buffers(loop.body)
     depends = any(p.buffer in written if isinstance(p, Load) else p in bound for p in found)
     return None if depends else first
+
+
+def is_near(load: Load, loop: For) -> bool:
+    """Whether turns find their elements near each other, or all of them the same one."""
+    if not load.buffer.dimensions:
+        return True
+    varying = {loop.var}
+    for statement in loop.body:
+        if isinstance(statement, Let) and not varying.isdisjoint(variables(statement.value)):
+            varying.add(statement.var)
+    terms = dict(affine(load.indices[-1]).terms)
+    step = abs(terms.pop(loop.var, 0))
+    return step <= _MOST_APART and varying.isdisjoint(variables(*terms))
 
 
 def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:
