@@ -10,16 +10,7 @@ from ccodegen.loop.builder import Builder, apply, compare, const
 from ccodegen.loop.ir import Index, LoopKind
 from ccodegen.ops.bucket_radix_sort import BucketRadixSorter
 from ccodegen.ops.index import less, plus, times
-from ccodegen.ops.line_sorter import (
-    Key,
-    Less,
-    LineSorter,
-    Read,
-    Write,
-    is_small,
-    key_word,
-    line_memory,
-)
+from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write, key_word, line_memory
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
 from ccodegen.ops.radix_buckets import takes_buckets
@@ -110,10 +101,9 @@ def lines_to_sort(
     """A loop over the lines, of n elements of these types. Threads share the lines, with memory for
     one line each, unless they share each line."""
     builder, threads = scope.builder, scope.target.machine.threads
-    own = not is_small(max(types, key=lambda t: t.bytes), (2, n))
     longest = max(range(len(outer)), key=outer.__getitem__, default=0)
     parts = min(threads, outer[longest]) if outer else 1
-    if parts < 2 or not own or _shares_line(scope.target, outer, n, types, order.bits):
+    if parts < 2 or _shares_line(scope.target, outer, n, types, order.bits):
         with builder.loops(outer, "line") as line:
             yield line
         return

@@ -38,11 +38,7 @@ def line_memory(
 ) -> Buffer:
     """Memory for one line at a time, to be asked for in the loop over the lines: of the loop's own
     where threads may share it, unless that is much."""
-    if is_small(element_type, dimensions) and scope.target.machine.threads > 1:
+    small = math.prod(dimensions) * element_type.bytes <= _MOST_LOCAL
+    if small and scope.target.machine.threads > 1:
         return scope.builder.local(element_type, dimensions, "own")
     return scope.scratch(element_type, dimensions)
-
-
-def is_small(element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
-    """Whether an array has room on a thread's stack."""
-    return math.prod(dimensions) * element_type.bytes <= _MOST_LOCAL
