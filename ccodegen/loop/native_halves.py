@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 
 from ccodegen.loop.builder import apply, const
-from ccodegen.loop.ir import Apply, Const, Expr, For, LoopKind, Stmt
+from ccodegen.loop.ir import Apply, Const, Expr, For, LoopKind, Stmt, Var
 from ccodegen.loop.operators import IN_HALVES
-from ccodegen.loop.parts import applied, loads
+from ccodegen.loop.parts import applied, loads, variables
 from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild
-from ccodegen.loop.turns import is_near, most_turns
+from ccodegen.loop.turns import is_near, most_turns, varying
 from ccodegen.support.element_type import ElementType
 
 _F16 = ElementType.F16
@@ -58,12 +58,19 @@ def _is_native(loop: For) -> bool:
     computed = [a for a in touching if a.operator not in _MOVES]
     if not any(map(_takes_halves, computed)):
         return False
+    if all(_divides_by_one(a, varying(loop)) for a in computed):
+        return False  # in f32 its reciprocal is taken once
     is_native = all(a.operator in IN_HALVES or _is_one_or_zero(a) for a in computed)
     return is_native and all(is_near(load, loop) for load in loads(*everything))
 
 
 def _takes_halves(expr: Apply) -> bool:
     return any(argument.type is _F16 for argument in expr.arguments)
+
+
+def _divides_by_one(expr: Apply, varying: set[Var]) -> bool:
+    """Whether all turns divide by the same number."""
+    return expr.operator == "divide" and varying.isdisjoint(variables(expr.arguments[1]))
 
 
 def _is_one_or_zero(expr: Apply) -> bool:

@@ -51,17 +51,22 @@ def first_of_run(place: Expr, loop: For) -> Affine | None:
     return None if depends else first
 
 
+def varying(loop: For) -> set[Var]:
+    """The loop's variable and the names that depend on it."""
+    found = {loop.var}
+    for statement in loop.body:
+        if isinstance(statement, Let) and not found.isdisjoint(variables(statement.value)):
+            found.add(statement.var)
+    return found
+
+
 def is_near(load: Load, loop: For) -> bool:
     """Whether turns find their elements near each other, or all of them the same one."""
     if not load.buffer.dimensions:
         return True
-    varying = {loop.var}
-    for statement in loop.body:
-        if isinstance(statement, Let) and not varying.isdisjoint(variables(statement.value)):
-            varying.add(statement.var)
     terms = dict(affine(load.indices[-1]).terms)
     step = abs(terms.pop(loop.var, 0))
-    return step <= _MOST_APART and varying.isdisjoint(variables(*terms))
+    return step <= _MOST_APART and varying(loop).isdisjoint(variables(*terms))
 
 
 def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:

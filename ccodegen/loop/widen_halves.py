@@ -39,7 +39,8 @@ from ccodegen.loop.name_halves import (
     unrounded_half,
     wide_half,
 )
-from ccodegen.loop.parts import loads, operands, parts
+from ccodegen.loop.operators import computes_in_halves
+from ccodegen.loop.parts import applied, loads, operands, parts
 from ccodegen.loop.rebuild import (
     Body,
     expressions,
@@ -138,6 +139,9 @@ class _Halves:
         return first_of_run(access.indices[0], self.loop) if len(access.indices) == 1 else None
 
     def pay(self) -> bool:
+        used = applied(*expressions(self.loop.body))
+        if any(computes_in_halves(a.operator) for a in used):
+            return False
         fits = isinstance(self.loop.extent, int) or most_turns(self.loop.extent) <= self._size
         works = self._read or self._written or rounds_inside(self.loop.body)
         return bool(works) and fits and len(self._read) + len(self._written) <= _MOST_ARRAYS

@@ -76,6 +76,7 @@ def test_what_is_computed_in_halves(operators: str, found: list[str], strict: bo
         "a = f16$ add(x, y)  i = s32$ convert(a)  ROOT r = s32$ add(i, i)",
         "s = f16$ remainder(x, y)  ROOT r = f16$ add(s, x)",
         "ROOT r = f16$ copy(x)",
+        "ROOT r = f16$ divide(x, k)",
         "ROOT r = f16$ reverse(x), dimensions={0}",
     ],
 )
@@ -108,6 +109,21 @@ def test_a_line_that_is_chosen_once() -> None:
       b = f16[20,300] broadcast(r), dimensions={1}  ROOT s = f16[20,300] add(x, b) }"""
     x = np.random.default_rng(1).normal(size=(20, 300)).astype(np.float16)
     assert natives(check(text, x, np.int32(17), target=TARGET)) == ["half-add"]
+
+
+def test_what_is_computed_in_halves_is_not_converted() -> None:
+    """Nor are the names of it, though they are of columns of which the best are chosen."""
+    text = """best { a = f16[] parameter(0)  i = s32[] parameter(1)
+      b = f16[] parameter(2)  j = s32[] parameter(3)
+      p = pred[] compare(a, b), direction=GE
+      v = f16[] select(p, a, b)  n = s32[] select(p, i, j)
+      ROOT r = (f16[], s32[]) tuple(v, n) }
+    ENTRY e { x = f16[30,50] parameter(0)  i = s32[30,50] iota(), iota_dimension=0
+      least = f16[] constant(-inf)  none = s32[] constant(0)
+      ROOT r = (f16[50], s32[50]) reduce(x, i, least, none), dimensions={0}, to_apply=best }"""
+    built = check(text, target=TARGET)
+    assert "half-compare-ge" in natives(built)
+    assert not any("_f16" in str(kernel.body) for kernel in built.program.kernels)
 
 
 def test_only_where_the_processor_does() -> None:
