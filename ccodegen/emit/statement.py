@@ -33,7 +33,7 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.parts import applied, loads, parts, variables
 from ccodegen.loop.rebuild import expressions, statements, used_buffers, written_buffers
 from ccodegen.loop.spelling import c_type
-from ccodegen.loop.turns import is_near, most_turns
+from ccodegen.loop.turns import are_near, fills_vectors
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.pattern import pattern
 
@@ -41,7 +41,6 @@ _LEAST_VECTOR = 16  # bytes
 # Turns that make one vector. Where its function becomes part of a loop around calls, gcc would
 # unroll such a loop before it looks for vectors.
 _WHOLE_VECTORS = (4, 8, 16)
-_LEAST_TURNS = 8
 _SHORT = (4, *range(8, 65))  # turns that fill vectors; clang unrolls them before it looks for any
 _VECTORS = (LoopKind.VECTOR, LoopKind.LANES)
 # Functions of f16 that have another form for one alone.
@@ -228,12 +227,12 @@ def _kept(block: Sequence[Stmt], own: Sequence[Buffer]) -> set[Buffer]:
 def _makes_vectors(loop: For) -> bool:
     """Whether compilers gain by vectors for its turns, though they round each f16 in many steps:
     turns fill them, and call functions or find their elements near each other."""
-    if loop.kind not in _VECTORS or 0 < most_turns(loop.extent) < _LEAST_TURNS:
+    if not fills_vectors(loop):
         return False
     if any(a.operator in FUNCTIONS for a in applied(*expressions(loop.body))):
         return True
     halves = (x for x in loads(*expressions(loop.body)) if x.buffer.type is ElementType.F16)
-    return all(is_near(load, loop) for load in halves)
+    return are_near(halves, loop)
 
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:

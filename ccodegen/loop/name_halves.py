@@ -15,14 +15,13 @@ from __future__ import annotations
 
 from ccodegen.loop.builder import apply, const
 from ccodegen.loop.ir import Alloc, Apply, Buffer, CallC, Const, Expr, Let, Load, Stmt, Store, Var
-from ccodegen.loop.operators import computes_in_halves, rounds
+from ccodegen.loop.operators import MOVES, computes_in_halves, rounds
 from ccodegen.loop.parts import applied, operands, parts, same
 from ccodegen.loop.rebuild import Body, expressions, rebuild, statements
 from ccodegen.loop.spelling import HALVES
 from ccodegen.support.element_type import ElementType
 
 _F32 = ElementType.F32
-_MOVES = ("select", "bitcast-convert")  # bits as they are
 _IN_ORDER = ("maximum", "minimum", "clamp", "negate", "abs")  # abs of both signs alike
 
 
@@ -147,4 +146,4 @@ def takes_numbers(expr: Expr) -> bool:
     """Whether C computes with the f32 that each half of its is."""
     if not isinstance(expr, Apply) or computes_in_halves(expr.operator):
         return False
-    return expr.operator not in _MOVES
+    return expr.operator not in MOVES

@@ -13,16 +13,14 @@ from __future__ import annotations
 import math
 
 from ccodegen.loop.builder import apply, const
-from ccodegen.loop.ir import Apply, Const, Expr, For, LoopKind, Stmt, Var
-from ccodegen.loop.operators import IN_HALVES
+from ccodegen.loop.ir import Apply, Const, Expr, For, Stmt, Var
+from ccodegen.loop.operators import IN_HALVES, MOVES
 from ccodegen.loop.parts import applied, loads, variables
 from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild
-from ccodegen.loop.turns import is_near, most_turns, varying
+from ccodegen.loop.turns import are_near, fills_vectors, varying
 from ccodegen.support.element_type import ElementType
 
 _F16 = ElementType.F16
-_LEAST_TURNS = 8
-_MOVES = ("select", "bitcast-convert")  # bits as they are
 _ZERO = Apply("half-same", (const(_F16, 0),), _F16)
 
 
@@ -50,18 +48,18 @@ def _in_halves(expr: Expr) -> Expr:
 
 def _is_native(loop: For) -> bool:
     """Whether its turns are independent, and take and make halves in line and of halves alone."""
-    is_vector = loop.kind in (LoopKind.VECTOR, LoopKind.LANES) and is_straight(loop.body)
-    if not is_vector or 0 < most_turns(loop.extent) < _LEAST_TURNS:
+    if not fills_vectors(loop) or not is_straight(loop.body):
         return False
     everything = tuple(expressions(loop.body))
     touching = [a for a in applied(*everything) if a.type is _F16 or _takes_halves(a)]
-    computed = [a for a in touching if a.operator not in _MOVES]
+    computed = [a for a in touching if a.operator not in MOVES]
     if not any(map(_takes_halves, computed)):
         return False
-    if all(_divides_by_one(a, varying(loop)) for a in computed):
+    found = varying(loop)
+    if all(_divides_by_one(a, found) for a in computed):
         return False  # in f32 its reciprocal is taken once
     is_native = all(a.operator in IN_HALVES or _is_one_or_zero(a) for a in computed)
-    return is_native and all(is_near(load, loop) for load in loads(*everything))
+    return is_native and are_near(loads(*everything), loop)
 
 
 def _takes_halves(expr: Apply) -> bool:

@@ -103,7 +103,7 @@ def check(operator: str, types: Sequence[ElementType], result: ElementType) -> s
     if any(t is not own for t, own in zip(types, _expected(operator, types), strict=True)):
         return f"it does not take {', '.join(t.text for t in types)}"
     too_narrow = operator == "saturate" and types[0].bits < 32  # has not all integers to be between
-    is_no_f16 = operator in _HALF_OPERATORS and types[0] is not ElementType.F16
+    is_no_f16 = computes_in_halves(operator) and types[0] is not ElementType.F16
     if _operand_type(operator, types).kind not in row.c or too_narrow or is_no_f16:
         return f"it is not defined for {_operand_type(operator, types).text}"
     expected = row.result(_operand_type(operator, types))
@@ -112,7 +112,7 @@ def check(operator: str, types: Sequence[ElementType], result: ElementType) -> s
 
 def rounds(operator: str, types: Sequence[ElementType], result: ElementType) -> bool:
     """Whether C rounds an f32 to the half that is the result."""
-    is_moved = operator in ("select", "bitcast-convert", "narrow")
+    is_moved = operator in (*MOVES, "narrow")
     return result in HALVES and ElementType.F64 not in types and not (
         is_moved or operator in _EXACT or computes_in_halves(operator)
     )
@@ -224,6 +224,9 @@ _COMPARISONS = (
     ("gt", ">", np.greater),
     ("ge", ">=", np.greater_equal),
 )
+MOVES = ("select", "bitcast-convert")
+"""Of bits as they are."""
+
 ROUNDING = frozenset({"ceil", "floor", "round-nearest-afz", "round-nearest-even"})
 """To whole numbers."""
 

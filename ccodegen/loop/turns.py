@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -27,6 +27,7 @@ from ccodegen.loop.rebuild import Body, rebuild_expr, replacing, written_buffers
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.simplify_body import simplify_body
 
+_LEAST_TURNS = 8
 _MOST_APART = 4  # elements, which compilers read as whole vectors
 
 
@@ -38,6 +39,12 @@ def most_turns(extent: int | Expr) -> int:
         case Apply("minimum", arguments):
             return min((int(a.value) for a in arguments if isinstance(a, Const)), default=0)
     return 0
+
+
+def fills_vectors(loop: For) -> bool:
+    """Whether its turns are independent, and enough for a vector."""
+    is_vector = loop.kind in (LoopKind.VECTOR, LoopKind.LANES)
+    return is_vector and not 0 < most_turns(loop.extent) < _LEAST_TURNS
 
 
 def first_of_run(place: Expr, loop: For) -> Affine | None:
@@ -60,13 +67,16 @@ def varying(loop: For) -> set[Var]:
     return found
 
 
-def is_near(load: Load, loop: For) -> bool:
-    """Whether turns find their elements near each other, or all of them the same one."""
-    if not load.buffer.dimensions:
-        return True
-    terms = dict(affine(load.indices[-1]).terms)
-    step = abs(terms.pop(loop.var, 0))
-    return step <= _MOST_APART and varying(loop).isdisjoint(variables(*terms))
+def are_near(found: Iterable[Load], loop: For) -> bool:
+    """Whether turns find the elements of each near each other, or all of them the same one."""
+    others = varying(loop)
+    for load in found:
+        if load.buffer.dimensions:
+            terms = dict(affine(load.indices[-1]).terms)
+            step = abs(terms.pop(loop.var, 0))
+            if step > _MOST_APART or not others.isdisjoint(variables(*terms)):
+                return False
+    return True
 
 
 def piece(loop: For, start: int, end: int, fresh: Callable[[str], str]) -> For:

@@ -94,12 +94,13 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
         body = block_loops(body, fresh, machine.vector_bytes)
         body = body if body == flat else simplify_body(body)
     body = mark_loops(body)
-    if machine.computes_f16:
+    has_f16 = any(b.type is ElementType.F16 for b in buffers)
+    if machine.computes_f16 and has_f16:
         body = compute_in_halves(body)
     body = name_halves(body)
     if machine.has_vectors:
         body = pack_rows(body, fresh, machine.vector_elements(4))
-    if machine.converts_f16 and any(b.type is ElementType.F16 for b in buffers):
+    if machine.converts_f16 and has_f16:
         body = widen_halves(body, fresh, machine.vector_elements(4))
     if machine.has_vectors:
         body = widen_row_masks(body, fresh, machine.vector_bytes)

@@ -7,7 +7,6 @@ whatever n is. Where the machine has no vectors, or there are too few lines, a b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from ccodegen.loop.builder import apply
@@ -15,8 +14,9 @@ from ccodegen.loop.ir import Buffer, Expr, Index
 from ccodegen.ops.butterfly import Complex
 from ccodegen.ops.fourier_lines import LineTransform
 from ccodegen.ops.fourier_loops import Lines, LoopWorkspace, Rows
-from ccodegen.ops.index import less, plus, times
+from ccodegen.ops.index import times
 from ccodegen.ops.lowering import NestScope
+from ccodegen.ops.thread_parts import turns_of
 from ccodegen.ops.traced import TracedValue
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -111,15 +111,12 @@ class AxisTransform:
         return min(self.scope.target.machine.threads, self.blocks) if is_large else 1
 
     def emit(self, memory: Memory) -> None:
-        b, blocks = self.scope.builder, self.blocks
+        b = self.scope.builder
         others = [d for n, d in enumerate(self.dimensions) if n not in (self.axis, self.beside)]
-        each = -(-blocks // self.parts)
-        with b.loops([*others, self.parts, each], "line") as (*outer, part, turn):
-            block = plus(times(part, each), turn)
-            is_whole = self.parts * each == blocks
-            with nullcontext() if is_whole else b.when(less(block, blocks)):
-                start = times(part, memory.room)
-                rows = Rows(memory.buffers, start, self.line.rows, self.lanes)
+        with b.loops([*others, self.parts], "line") as (*outer, part):
+            start = times(part, memory.room)
+            rows = Rows(memory.buffers, start, self.line.rows, self.lanes)
+            with turns_of(b, part, self.parts, self.blocks) as block:
                 self._emit_block(tuple(outer), block, rows)
 
     def _emit_block(self, outer: Index, block: Expr, rows: Rows) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 
 from ccodegen.loop.builder import Builder, apply, compare, const
 from ccodegen.loop.ir import Index, LoopKind
 from ccodegen.ops.bucket_radix_sort import BucketRadixSorter
-from ccodegen.ops.index import less, plus, times
 from ccodegen.ops.line_sorter import Key, Less, LineSorter, Read, Write, key_word, line_memory
 from ccodegen.ops.lowering import NestScope
 from ccodegen.ops.merge_sort import MergeSorter
@@ -17,6 +16,7 @@ from ccodegen.ops.radix_buckets import takes_buckets
 from ccodegen.ops.radix_sort import KeyedLine, Radix, RadixSorter, finds_places_first, room
 from ccodegen.ops.rank_sort import RankSorter
 from ccodegen.ops.sliced_radix_sort import SlicedRadixSorter
+from ccodegen.ops.thread_parts import turns_of
 from ccodegen.support.decisions import decided
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -107,17 +107,14 @@ def lines_to_sort(
         with builder.loops(outer, "line") as line:
             yield line
         return
-    count, each = outer[longest], -(-outer[longest] // parts)
-    others = (*outer[:longest], *outer[longest + 1 :])
     with (
         builder.loop(parts, "part", LoopKind.APART) as part,
         scope.in_parts(parts, part),
-        builder.loops([*others, each], "line") as (*rest, turn),
+        builder.loops(outer[:longest], "line") as before,
+        builder.loops(outer[longest + 1 :], "line") as after,
+        turns_of(builder, part, parts, outer[longest]) as number,
     ):
-        number = plus(times(part, each), turn)
-        is_whole = parts * each == count
-        with nullcontext() if is_whole else builder.when(less(number, count)):
-            yield (*rest[:longest], number, *rest[longest:])
+        yield (*before, number, *after)
 
 
 def line_sorter(

@@ -202,6 +202,9 @@ def test_functions(compiler: str, flags: str, emulator: str, tmp_path: Path) -> 
 
 
 CHOICES = """#include "ccg_half_arithmetic.h"
+#define AT_LEAST(a, b) ccg_at_least_f16(ccg_subtract_f16(a, b), ccg_f16_from_f32(0.0f))
+#define AT_MOST(a, b) ccg_at_most_f16(ccg_subtract_f16(a, b), ccg_f16_from_f32(0.0f))
+#define CHOICE(a, b) (ccg_compare_lt_f16(a, b) ? ccg_add_f16(a, b) : ccg_same_f16(0))
 void choices(const uint16_t *CCG_RESTRICT b, uint16_t *CCG_RESTRICT y);
 void choices(const uint16_t *CCG_RESTRICT b, uint16_t *CCG_RESTRICT y)
 {
@@ -211,9 +214,6 @@ void choices(const uint16_t *CCG_RESTRICT b, uint16_t *CCG_RESTRICT y)
         }
     }
 }
-#define AT_LEAST(a, b) ccg_at_least_f16(ccg_subtract_f16(a, b), ccg_f16_from_f32(0.0f))
-#define AT_MOST(a, b) ccg_at_most_f16(ccg_subtract_f16(a, b), ccg_f16_from_f32(0.0f))
-#define CHOICE(a, b) (ccg_compare_lt_f16(a, b) ? ccg_add_f16(a, b) : ccg_same_f16(0))
 """
 
 
@@ -226,8 +226,6 @@ def test_gcc_makes_instructions_that_there_are(choice: str, tmp_path: Path) -> N
         pytest.skip(f"this gcc does not know {machine}")
     for file, text in runtime.closure(["ccg_half_arithmetic.h"]).items():
         (tmp_path / file).write_text(text)
-    head, macros = CHOICES.replace("$", choice).split("#define", 1)
-    include, rest = head.split("\n", 1)
-    (tmp_path / "choices.c").write_text(f"{include}\n#define{macros}{rest}")
+    (tmp_path / "choices.c").write_text(CHOICES.replace("$", choice))
     command = ["gcc", *WARNINGS.split(), "-O3", machine, "-mprefer-vector-width=512"]
     subprocess.run([*command, "-c", "choices.c"], check=True, cwd=tmp_path)
