@@ -75,35 +75,35 @@ CCG_INLINE float ccg_exp_f32(float x)
     return ccg_exp_shifted_f32(x, 0);
 }
 
-/* exp(r) likewise, in a term less than ccg_exp_small_f32: within 1.1 ulp before it is rounded. */
+/* exp(r)·2^-24 likewise, in a term less than ccg_exp_small_f32: within 1.1 ulp before it is
+   rounded. */
 CCG_INLINE float ccg_exp_short_f32(float r)
 {
-    float p = 0x1.0ebc68p-7f;
-    p = ccg_fma_f32(p, r, 0x1.573b7cp-5f);
-    p = ccg_fma_f32(p, r, 0x1.555d42p-3f);
-    p = ccg_fma_f32(p, r, 0x1.fffdc2p-2f);
-    p = ccg_fma_f32(p, r, 0x1.ffffeep-1f);
-    return ccg_fma_f32(p, r, 1.0f);
+    float p = 0x1.0ebc68p-31f;
+    p = ccg_fma_f32(p, r, 0x1.573b7cp-29f);
+    p = ccg_fma_f32(p, r, 0x1.555d42p-27f);
+    p = ccg_fma_f32(p, r, 0x1.fffdc2p-26f);
+    p = ccg_fma_f32(p, r, 0x1.ffffeep-25f);
+    return ccg_fma_f32(p, r, 0x1p-24f);
 }
 
 /* exp(x) for x <= 40, such as weights of a softmax, in fewer steps than ccg_exp_f32 and, with FMA,
-   a term less, so that bits differ. 2^63·exp(x) is never denormal: one factor has its exponent. Of
-   zero no product underflows, see ccg_exp_limited_f32.
-   At most 1.9 (strict 1.17) ulp. */
+   a term less, so that bits differ. A power of two so much larger than the result's is always
+   normal, and the least one zero: no condition is asked, and of zero no product underflows, see
+   ccg_exp_limited_f32. At most 1.9 (strict 1.17) ulp. */
 CCG_INLINE float ccg_decay_f32(float x)
 {
-    CCG_LIMIT(float, low, -105.0f);
-    const float rounder = ccg_rounder_f32(127 + 63);
+    CCG_LIMIT(float, low, -104.5f);
+    const float rounder = ccg_rounder_f32(127 + 24);
     float limited = x < low ? low : x;
     float sum = ccg_fma_f32(limited, CCG_LOG2_E_F32, rounder);
     float rest = ccg_exp_rest_f32(limited, sum - rounder);
 #if defined(CCG_HAS_FMA_F32)
     float p = ccg_exp_short_f32(rest);
 #else
-    float p = ccg_exp_small_f32(rest);
+    float p = ccg_exp_small_f32(rest) * 0x1p-24f;
 #endif
-    uint32_t power = x < low ? 0u : ccg_bits_f32(sum) << 23;
-    return p * ccg_f32_bits(power) * 0x1p-63f;
+    return p * ccg_f32_bits(ccg_bits_f32(sum) << 23);
 }
 
 /* exp(r) - 1 for |r| <= ln 2 / 2. */

@@ -69,12 +69,12 @@ CCG_INLINE double ccg_exp_f64(double x)
 /* exp(x) for x <= 300, the same bits as ccg_exp_f64; else see ccg_decay_f32. At most 1.0 ulp. */
 CCG_INLINE double ccg_decay_f64(double x)
 {
-    CCG_LIMIT(double, low, -747.0);
+    CCG_LIMIT(double, low, -746.0);
     double limited = x < low ? low : x;
     double rounded = ccg_fma_f64(limited, CCG_LOG2_E_F64, CCG_ROUND_F64);
-    double p = 1.0 + ccg_expm1_small_f64(ccg_exp_rest_f64(limited, rounded));
-    uint64_t power = (ccg_bits_f64(rounded) + (1023u + 512u)) << 52;
-    return p * ccg_f64_bits(x < low ? 0u : power) * 0x1p-512;
+    double p = ccg_expm1_small_f64(ccg_exp_rest_f64(limited, rounded));
+    uint64_t power = (ccg_bits_f64(rounded) + (1023u + 53u)) << 52;
+    return ccg_fma_f64(p, 0x1p-53, 0x1p-53) * ccg_f64_bits(power);
 }
 
 /* At most 2.0 ulp. */
