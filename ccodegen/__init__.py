@@ -2,7 +2,7 @@
 
 The rooms, in the order in which they may import one another (each knows only those before it):
 
-    support/    errors, source locations, element types, names
+    support/    errors, source locations, element types, names, the cache
     target/     what a machine and its compiler are like: targets/*.toml
     loop/       the loop-nest IR between HLO and C
     hlo/        the input language: shapes, graph, text and proto forms, verifier, evaluator
@@ -11,7 +11,7 @@ The rooms, in the order in which they may import one another (each knows only th
     lower/      HLO → loops: schedule, shared memory, a plan per kernel, buffer assignment
     emit/       loops → C99
     frontends/  StableHLO, JAX, files → HLO
-    backend/    compilers, the cache, programs loaded into this process or run elsewhere
+    backend/    compilers, programs loaded into this process or run elsewhere
 
 and the front doors: `compile`, `load` and `jit` (jit.py), `export` (package.py), the command line
 (cli.py, commands/).

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ccodegen.backend.cache import digest
 from ccodegen.backend.options import BuildOptions
+from ccodegen.support.cache import digest
 
 Array = np.ndarray[Any, Any]
 _PIECE = 1 << 23  # bytes

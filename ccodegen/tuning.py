@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from ccodegen.backend.build import bind
-from ccodegen.backend.cache import Cache, default_directory, digest, package_stamp
 from ccodegen.backend.compilers import find_compiler, machine
 from ccodegen.backend.direct import direct
 from ccodegen.backend.host import Loader
@@ -29,6 +28,7 @@ from ccodegen.passes.context import PassContext
 from ccodegen.passes.lay_out_weights import lay_out_weights
 from ccodegen.passes.pipelines import COMPILATION, run
 from ccodegen.random_inputs import random_inputs
+from ccodegen.support.cache import Cache, default_directory, digest, package_stamp
 from ccodegen.support.collection import no_collection
 from ccodegen.support.errors import InputError
 from ccodegen.support.immutable import frozen

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ccodegen.backend.cache import Cache, default_directory, digest, package_stamp
 from ccodegen.backend.compilers import find_compiler, machine
 from ccodegen.backend.executable import HostExecutable, executable
 from ccodegen.backend.image import Image, parts, read_image, this_run
 from ccodegen.backend.interfaces import Options
 from ccodegen.backend.signature import Signature
+from ccodegen.support.cache import Cache, default_directory, digest, package_stamp
 from ccodegen.support.pieces import Pieces
 from ccodegen.target import Target
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ccodegen.backend.cache import Cache, default_directory
 from ccodegen.backend.cached import remember
 from ccodegen.backend.compilers import machine
 from ccodegen.backend.executable import HostExecutable, executable
@@ -22,6 +21,7 @@ from ccodegen.backend.transfer import sign_extended
 from ccodegen.emit.unit import python_unit
 from ccodegen.loop.ir import Kernel, Program
 from ccodegen.loop.steps import called_kernels
+from ccodegen.support.cache import Cache, default_directory
 from ccodegen.target import Target
 
 if TYPE_CHECKING:

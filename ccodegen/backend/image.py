@@ -26,9 +26,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ccodegen.backend.cache import LARGE_PAGE, Content, write_atomically
 from ccodegen.backend.signature import Signature, from_json
 from ccodegen.backend.transfer import sign_extended
+from ccodegen.support.cache import LARGE_PAGE, Content, write_atomically
 from ccodegen.support.errors import InputError
 from ccodegen.support.immutable import frozen
 from ccodegen.support.pieces import Array, Pieces

@@ -9,7 +9,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
-from ccodegen.backend.cache import Cache, digest
 from ccodegen.backend.compilers import find_compiler
 from ccodegen.backend.toolchain import (
     CompilerRun,
@@ -22,6 +21,7 @@ from ccodegen.backend.toolchain import (
     unit_flags,
 )
 from ccodegen.emit.unit import Unit
+from ccodegen.support.cache import Cache, digest
 from ccodegen.support.collection import collect_meanwhile
 from ccodegen.target import Target
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from ccodegen.emit.literal import literal
-from ccodegen.emit.render import render
+from ccodegen.emit.render import render_once
 from ccodegen.loop.neutral import neutral
 from ccodegen.loop.operators import spell
 from ccodegen.loop.spelling import c_type
@@ -89,7 +89,7 @@ def header_text(match: re.Match[str]) -> str:
         lasts=", ".join(["0" if back else str(lanes - 1)] * lanes),
         steps=_steps(lanes, backwards=bool(back)),
     )
-    return render("line_scan.h.j2", view)
+    return render_once("line_scan.h.j2", view)
 
 
 def _lane(element: ElementType, wraps: bool) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from ccodegen.emit.render import render
+from ccodegen.emit.render import render_once
 from ccodegen.emit.tile import NARROW_TYPES
 from ccodegen.support.immutable import immutable
 from ccodegen.support.pattern import pattern
@@ -100,7 +100,7 @@ def header_text(match: re.Match[str]) -> str:
         rights=rights,
         shapes=_shapes(heights),
     )
-    return render("matrix_tile.h.j2", view)
+    return render_once("matrix_tile.h.j2", view)
 
 
 def _shapes(heights: dict[int, int]) -> tuple[tuple[int, ...], ...]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
-import os
 import sys
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ccodegen.support.cache import Cache, digest
+from ccodegen.support.errors import InputError
 
 if TYPE_CHECKING:
     import jinja2
     from _typeshed import DataclassInstance
+
+_TEMPLATES = Path(__file__).with_name("templates")
 
 
 def render(template: str, view: DataclassInstance) -> str:
@@ -20,26 +26,32 @@ def render(template: str, view: DataclassInstance) -> str:
     return _environment().get_template(template).render(values)
 
 
+def render_once(template: str, view: DataclassInstance) -> str:
+    """The same, of what many programs include: it is kept where Python keeps its compiled modules,
+    if it does. Of a process's first program, to import Jinja and render takes a fifth of the time.
+    """
+    if sys.dont_write_bytecode:
+        return render(template, view)
+    kept = Cache(Path(importlib.util.cache_from_source(__file__)).with_name("headers"))
+    key = digest(template, (_TEMPLATES / template).read_bytes(), repr(view))
+    found = kept.read(key)
+    if found is not None:
+        return str(found, "utf-8")
+    text = render(template, view)
+    with contextlib.suppress(InputError):  # of who may not write there
+        kept.write(key, text.encode())
+    return text
+
+
 @functools.cache
 def _environment() -> jinja2.Environment:
     import jinja2  # when compilers are under way
 
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("ccodegen.emit"),
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
-        bytecode_cache=_bytecode_cache(),
     )
-
-
-def _bytecode_cache() -> jinja2.BytecodeCache | None:
-    """Compiled templates lie where Python keeps its compiled modules, if it does: of a process's
-    first program of tiles they are a tenth of the time."""
-    import jinja2
-
-    folder = os.path.dirname(importlib.util.cache_from_source(__file__))
-    kept = os.access(folder, os.W_OK) and not sys.dont_write_bytecode
-    return jinja2.FileSystemBytecodeCache(folder) if kept else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from ccodegen.emit.render import render
+from ccodegen.emit.render import render_once
 from ccodegen.emit.tile import NARROW_TYPES, TYPES
 from ccodegen.support.immutable import immutable
 from ccodegen.support.pattern import pattern
@@ -77,4 +77,4 @@ def header_text(match: re.Match[str]) -> str:
         loaded=tuple(f"b{j}" for j in range(columns)),
         excesses=tuple(f"excess{j}" for j in range(columns)),
     )
-    return render("row_tile.h.j2", view)
+    return render_once("row_tile.h.j2", view)

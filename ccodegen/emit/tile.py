@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 
-from ccodegen.emit.render import render
+from ccodegen.emit.render import render_once
 from ccodegen.support.errors import InternalError
 from ccodegen.support.immutable import immutable
 from ccodegen.support.pattern import pattern
@@ -125,10 +125,10 @@ def header_text(match: re.Match[str]) -> str:
     if match[5] and kind not in _WITH_SUFFIX[match[5]]:
         raise InternalError(f"{match[0]}: there are no such tiles of {kind}")
     if kind in TYPES:
-        return render("tile.h.j2", _plain_view(function, kind, rows, columns))
+        return render_once("tile.h.j2", _plain_view(function, kind, rows, columns))
     if kind == _PAIRS:
-        return render("pair_tile.h.j2", _pair_view(function, rows, columns))
-    return render("group_tile.h.j2", _group_view(function, kind, rows, columns))
+        return render_once("pair_tile.h.j2", _pair_view(function, rows, columns))
+    return render_once("group_tile.h.j2", _group_view(function, kind, rows, columns))
 
 
 def _plain_view(function: str, kind: str, rows: int, columns: int) -> _PlainView:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from ccodegen.emit.render import render
+from ccodegen.emit.render import render_once
 from ccodegen.emit.tile import TYPES
 from ccodegen.support.immutable import immutable
 from ccodegen.support.pattern import pattern
@@ -86,7 +86,7 @@ def header_text(match: re.Match[str]) -> str:
         weights=tuple(f"b{k}" for k in range(taps)),
         columns=_columns(places, taps, stride),
     )
-    return render("window_tile.h.j2", view)
+    return render_once("window_tile.h.j2", view)
 
 
 def _columns(places: int, taps: int, stride: int) -> tuple[_Column, ...]:

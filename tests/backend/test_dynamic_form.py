@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import ccodegen
-from ccodegen.backend import cache
 from ccodegen.backend.build import build
 from ccodegen.backend.options import BuildOptions
 from ccodegen.hlo.text import parse as parse_module
 from ccodegen.loop import text as loop_text
+from ccodegen.support import cache
 from ccodegen.target import load
 
 PROGRAM = """HloModule m

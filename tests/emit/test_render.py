@@ -1,4 +1,4 @@
-"""Templates that were compiled are kept where Python keeps its compiled modules."""
+"""Headers that were rendered are kept where Python keeps its compiled modules."""
 
 import os
 import subprocess
@@ -6,21 +6,25 @@ import sys
 from pathlib import Path
 
 import ccodegen
-from ccodegen.backend.cache import package_stamp
+from ccodegen.emit.runtime import header_text
+from ccodegen.support.cache import package_stamp
 
-_RENDER = """
+_NAME = "ccg_tile_f32_2x4.h"
+_RENDER = f"""
+import sys
 import jinja2
 from ccodegen.emit import tile
 compiled = []
 compile_template = jinja2.Environment.compile
 jinja2.Environment.compile = lambda *args: compiled.append(1) or compile_template(*args)
-tile.header_text(tile.NAME.fullmatch("ccg_tile_f32_2x4.h"))
-print(len(compiled))
+text = tile.header_text(tile.NAME.fullmatch("{_NAME}"))
+print(len(compiled), file=sys.stderr)
+print(text, end="")
 """
 
 
 def _templates_compiled(**environment: str) -> int:
-    """By a process that writes a tile."""
+    """By a process that writes a tile, which is the same as ever."""
     kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         [sys.executable, "-c", _RENDER],
@@ -30,10 +34,19 @@ def _templates_compiled(**environment: str) -> int:
         text=True,
         check=True,
     )
-    return int(done.stdout)
+    assert done.stdout == header_text(_NAME)
+    return int(done.stderr)
 
 
 def test_a_template_is_compiled_once(tmp_path: Path):
+    assert _templates_compiled(PYTHONPYCACHEPREFIX=str(tmp_path)) == 1
+    assert _templates_compiled(PYTHONPYCACHEPREFIX=str(tmp_path)) == 0
+
+
+def test_a_damaged_header_is_rendered_again(tmp_path: Path):
+    _templates_compiled(PYTHONPYCACHEPREFIX=str(tmp_path))
+    (kept,) = tmp_path.rglob("headers/*/*")
+    kept.write_text("#define NO_TILE\n", encoding="utf-8")
     assert _templates_compiled(PYTHONPYCACHEPREFIX=str(tmp_path)) == 1
     assert _templates_compiled(PYTHONPYCACHEPREFIX=str(tmp_path)) == 0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ccodegen.backend.cache import Cache, default_directory, digest, write_atomically
+from ccodegen.support.cache import Cache, default_directory, digest, write_atomically
 from ccodegen.support.errors import InputError
 
 KEY = digest("key")
