@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ccodegen.emit import hooks
 from ccodegen.emit.constants import ConstantText, print_constant
 from ccodegen.emit.kernel import KernelText, print_kernel
 from ccodegen.emit.lines import fitted, indented
 from ccodegen.emit.names import Names, identifier
+from ccodegen.emit.run_alone import run_alone
 from ccodegen.emit.steps import StepPrinter, arena_names
-from ccodegen.loop.ir import Argument, Buffer, CallC, Kernel, Program
+from ccodegen.loop.ir import Argument, Buffer, CallC, CallKernel, Kernel, Program
 from ccodegen.loop.rebuild import statements
-from ccodegen.loop.steps import called_kernels, used_buffers
+from ccodegen.loop.steps import called_kernels, kernel_calls, used_buffers
 
 
 @dataclass
@@ -64,8 +66,19 @@ class ProgramPrinter:
 
     @property
     def shared(self) -> bool:
-        """Whether any kernel has something for threads."""
-        return any(kernel.parts for kernel in self.kernels.values())
+        """Whether any call has something for threads."""
+        return any(self._threads(call) == ["threads"] for call in kernel_calls(self.program.steps))
+
+    def _threads(self, call: CallKernel) -> list[str]:
+        """The argument of a kernel that threads may share."""
+        if not self.kernels[call.kernel].parts:
+            return []
+        return ["NULL" if id(call) in self._alone else "threads"]
+
+    @cached_property
+    def _alone(self) -> frozenset[int]:
+        shareable = {kernel for kernel, text in self.kernels.items() if text.parts}
+        return run_alone(self.program.steps, shareable)
 
     @property
     def hooks(self) -> list[str]:
@@ -95,10 +108,9 @@ class ProgramPrinter:
         lines = [*pointers, *gap, *printer.lines(self.program.steps), "return 0;"]
         return fitted(indented(lines))
 
-    def _call(self, kernel: Kernel, arguments: Sequence[str]) -> str:
-        text = self.kernels[kernel]
-        threads = ["threads"] if text.parts else []
-        return f"{text.name}({', '.join([*arguments, *threads])});"
+    def _call(self, call: CallKernel, arguments: Sequence[str]) -> str:
+        name = self.kernels[call.kernel].name
+        return f"{name}({', '.join([*arguments, *self._threads(call)])});"
 
     def _file_name(self, thing: Kernel | Buffer) -> str:
         return file_name(self.files, self.prefix, thing)

@@ -26,10 +26,10 @@ from ccodegen.support.immutable import immutable
 
 @immutable
 class StepPrinter:
-    """`buffer` gives the C name of one, `call` the call of a kernel over such names."""
+    """`buffer` gives the C name of one, `call` that of a kernel over such names."""
 
     buffer: Callable[[Buffer], str]
-    call: Callable[[Kernel, Sequence[str]], str]
+    call: Callable[[CallKernel, Sequence[str]], str]
 
     def lines(self, steps: Sequence[Step]) -> list[str]:
         return [line for step in steps for line in self._step(step)]
@@ -37,8 +37,8 @@ class StepPrinter:
     def _step(self, step: Step) -> list[str]:
         origin = comment(step.origin) if step.origin else []
         match step:
-            case CallKernel(kernel, buffers):
-                return [*origin, self.call(kernel, [self.buffer(b) for b in buffers])]
+            case CallKernel():
+                return [*origin, self.call(step, [self.buffer(b) for b in step.buffers])]
             case CallHook():
                 return [*origin, *print_hook(step, self.buffer)]
             case While():
