@@ -34,6 +34,7 @@ from ccodegen.loop.rebuild import expressions, used_buffers
 from ccodegen.loop.separate import separate
 from ccodegen.loop.simplify_body import simplify_body
 from ccodegen.loop.slow_loops import divide_slow_loops
+from ccodegen.loop.split_chains import split_chains
 from ccodegen.loop.starts import name_starts
 from ccodegen.loop.unroll_folds import unroll_folds
 from ccodegen.loop.unroll_rows import unroll_rows
@@ -120,7 +121,9 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
     body = share_common(body, fresh)
     if not job.strict:
         body = fuse_products(divide_by_constants(body))
-    if machine.has_vectors and not machine.fetches_ahead:
+    if machine.has_vectors and machine.fetches_ahead:
+        body = split_chains(body, fresh)
+    elif machine.has_vectors:
         body = read_singly(divide_slow_loops(body, fresh), fresh)
     kernel = replace(kernel, body=body)
     return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
