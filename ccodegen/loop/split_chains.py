@@ -90,10 +90,10 @@ def _places(steps: Sequence[int], live: Sequence[set[Var]]) -> tuple[int, ...]:
 
 
 def _may_be_lines(names: set[Var]) -> bool:
-    """Few numbers, of one size."""
+    """Few numbers, of one size, that lie in memory as they are computed with."""
     types = {name.type for name in names}
-    are_numbers = all(t.is_float or t.is_integer for t in types)
-    return len(names) <= _MOST_LINES and len({t.bits for t in types}) == 1 and are_numbers
+    are_plain = all((t.is_float or t.is_integer) and t.bits >= 32 for t in types)
+    return len(names) <= _MOST_LINES and len({t.bits for t in types}) == 1 and are_plain
 
 
 def _live(body: Body) -> list[set[Var]]:
