@@ -121,9 +121,9 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
     body = share_common(body, fresh)
     if not job.strict:
         body = fuse_products(divide_by_constants(body))
-    if machine.has_vectors and machine.fetches_ahead:
+    if machine.has_vectors:
         body = split_chains(body, fresh)
-    elif machine.has_vectors:
+    if machine.has_vectors and not machine.fetches_ahead:
         body = read_singly(divide_slow_loops(body, fresh), fresh)
     kernel = replace(kernel, body=body)
     return Built(kernel, buffers[: len(buffers) - len(scratch) - len(tables)], scratch, tables)
