@@ -14,6 +14,7 @@ from ccodegen.loop.cost import cost
 from ccodegen.loop.ir import Buffer, CallKernel, Kernel, Step, While
 from ccodegen.loop.rebuild import written_buffers
 from ccodegen.loop.steps import all_steps, kernel_calls
+from ccodegen.support.decisions import decided
 
 _NEAR = 1 << 21  # bytes that the second-level caches of two cores keep
 # In a nanosecond, where caches have the arrays.
@@ -42,7 +43,11 @@ def _is_slower(shared: Sequence[CallKernel], others: Sequence[CallKernel]) -> bo
     saved = sum(_nanoseconds(call.kernel) for call in shared) / 2
     written = {buffer for call in (*shared, *others) for buffer in _written(call)}
     fetched = sum(buffer.bytes for buffer in written & _used(shared) & _used(others))
-    return fetched / _BYTES_FROM_ANOTHER_CORE > saved
+    is_slower = fetched / _BYTES_FROM_ANOTHER_CORE > saved
+    for call in shared if is_slower else ():
+        why = f"{fetched} bytes of its loop's would come from another core, to save {saved:.0f} ns"
+        decided(call.kernel.name, "run by one thread", why)
+    return is_slower
 
 
 def _nanoseconds(kernel: Kernel) -> float:

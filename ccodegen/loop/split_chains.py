@@ -64,8 +64,10 @@ def split_chains(body: Body, fresh: Callable[[str], str]) -> Body:
 def _cuts(body: Body) -> tuple[int, ...]:
     """The numbers of the statements that stages begin with, but for the first one; none where the
     loop is better whole."""
+    if not is_straight(body) or any(isinstance(s, Store) and not s.buffer.dimensions for s in body):
+        return ()
     steps = [sum(_cycles(a)[1] for a in applied(*expressions((s,)))) for s in body]
-    if sum(steps) <= _SEEN // 2 or not is_straight(body):
+    if sum(steps) <= _SEEN // 2:
         return ()
     live = _live(body)
     cuts = _places(steps, live)
