@@ -58,7 +58,8 @@ def row_plan(work: Work) -> None:
             if output.shape.dimensions == rows:
                 work.store(output, row)
         whole = [o for o in work.job.outputs if o.shape.dimensions != rows]
-        _store_whole_rows(work, first, [o for o in whole if o.instruction not in housed], row)
+        left = [o for o in whole if housed.get(o.instruction) is not o]
+        _store_whole_rows(work, first, left, row)
 
 
 def _passes(work: Work, found: Sequence[Reduction]) -> list[Pass]:
@@ -93,11 +94,14 @@ def _loops(
 def _housed(
     work: Work, whole: tuple[int, ...], kept: set[Instruction]
 ) -> dict[Instruction, Output]:
-    """The instruction whose rows can be kept where those of an output will lie: they are read
-    nowhere but at the place that is then written. The output's memory is near by then, too."""
+    """The instructions whose rows can be kept where those of an output will lie: outputs
+    themselves; or, where there is one, what is read nowhere but at the place that is then written.
+    The output's memory is near by then, too."""
     outputs = [o for o in work.job.outputs if o.shape.dimensions == whole]
-    if len(outputs) != 1 or outputs[0].buffer in work.job.read:
-        return {}
+    free = [o for o in outputs if o.buffer not in work.job.read]
+    own = {o.instruction: o for o in free if o.instruction in kept}
+    if own or len(outputs) != 1 or not free:
+        return own
     after = [i for i in work.job.fused if i.op != "reduce"]  # those are done before
     moved = read_elsewhere(after, whole)
     for instruction in work.job.fused:

@@ -71,6 +71,13 @@ KERNELS = {
     + "  ROOT p = (f32[5,33], f32[5]) tuple(e, t)",
     "rows beside an output": softmax("f32[5,33]", "f32[5]", "1", "0").replace("ROOT", "")
     + "  ROOT p = (f32[5,33], f32[5,33]) tuple(e, q)",
+    "rows that are outputs": softmax("f32[5,33]", "f32[5]", "1", "0").replace("ROOT", "")
+    + """  f = f32[5,33] exponential(e)
+      u = f32[5] reduce(f, zero), dimensions={1}, to_apply=add
+      ub = f32[5,33] broadcast(u), dimensions={0}  w = f32[5,33] divide(f, ub)
+      ROOT p = (f32[5,33], f32[5,33], f32[5,33], f32[5,33]) tuple(e, f, q, w)""",
+    "rows that are an output twice": softmax("f32[5,33]", "f32[5]", "1", "0").replace("ROOT", "")
+    + "  ROOT p = (f32[5,33], f32[5,33], f32[5,33]) tuple(e, q, e)",
     "rows read backwards": softmax("f32[5,33]", "f32[5]", "1", "0").replace("ROOT", "")
     + "  b = f32[5,33] reverse(e), dimensions={1}  ROOT p = f32[5,33] divide(b, tb)",
     "rows of another type": softmax("f32[5,33]", "f32[5]", "1", "0").replace("ROOT", "")
@@ -244,6 +251,8 @@ def test_every_form_of_contraction_is_taken() -> None:
 def test_softmax_keeps_its_rows_where_the_result_will_lie() -> None:
     assert compiled("rows").arena_size == 0
     assert compiled("rows that lie in an output").arena_size == 0
+    for name in ("rows beside an output", "rows that are outputs", "rows that are an output twice"):
+        assert compiled(name).arena_size == 0, name
     assert 0 < compiled("rows read backwards").arena_size <= 256
 
 
