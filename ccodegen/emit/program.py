@@ -67,18 +67,14 @@ class ProgramPrinter:
     @property
     def shared(self) -> bool:
         """Whether any call has something for threads."""
-        return any(self._threads(call) == ["threads"] for call in kernel_calls(self.program.steps))
-
-    def _threads(self, call: CallKernel) -> list[str]:
-        """The argument of a kernel that threads may share."""
-        if not self.kernels[call.kernel].parts:
-            return []
-        return ["NULL" if id(call) in self._alone else "threads"]
+        return bool(self._shared)
 
     @cached_property
-    def _alone(self) -> frozenset[int]:
+    def _shared(self) -> frozenset[int]:
+        """The calls that have, by identity."""
         shareable = {kernel for kernel, text in self.kernels.items() if text.parts}
-        return run_alone(self.program.steps, shareable)
+        calls = (c for c in kernel_calls(self.program.steps) if c.kernel in shareable)
+        return frozenset(map(id, calls)) - run_alone(self.program.steps, shareable)
 
     @property
     def hooks(self) -> list[str]:
@@ -109,8 +105,9 @@ class ProgramPrinter:
         return fitted(indented(lines))
 
     def _call(self, call: CallKernel, arguments: Sequence[str]) -> str:
-        name = self.kernels[call.kernel].name
-        return f"{name}({', '.join([*arguments, *self._threads(call)])});"
+        text = self.kernels[call.kernel]
+        threads = ["threads" if id(call) in self._shared else "NULL"] if text.parts else []
+        return f"{text.name}({', '.join([*arguments, *threads])});"
 
     def _file_name(self, thing: Kernel | Buffer) -> str:
         return file_name(self.files, self.prefix, thing)

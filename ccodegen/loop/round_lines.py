@@ -40,7 +40,7 @@ from ccodegen.loop.name_halves import (
 from ccodegen.loop.parts import applied, loads, same, variables
 from ccodegen.loop.rebuild import Body, expressions, is_straight, rebuild, used_buffers
 from ccodegen.loop.rename import renamed, stem
-from ccodegen.loop.turns import first_of_run
+from ccodegen.loop.turns import first_of_run, shared_lines
 from ccodegen.support.element_type import ElementType
 
 _F16, _F32 = ElementType.F16, ElementType.F32
@@ -158,7 +158,8 @@ class _Cut:
 
     def statements(self) -> Body:
         stages = self._in_stages()
-        shared, extent = self._shared(stages), self._loop.extent
+        made = [self._lines_of(n) for n in range(1, len(stages))]
+        shared, extent = shared_lines(stages, made), self._loop.extent
         count = index(extent) if isinstance(extent, int) else extent
         result: list[Stmt] = [Alloc(array) for array in dict.fromkeys(shared.values())]
         for n, stage in enumerate(stages, start=1):
@@ -194,14 +195,3 @@ class _Cut:
                 used.update(variables(statement.value))
                 here.insert(0, statement)
         return tuple(here)
-
-    def _shared(self, stages: list[Body]) -> dict[Buffer, Buffer]:
-        """An array for each line, which is another one's once that is not read any more."""
-        last = {line: n for n, stage in enumerate(stages, start=1) for line in used_buffers(stage)}
-        arrays: dict[Buffer, Buffer] = {}
-        free: list[Buffer] = []
-        for n in range(1, len(stages)):
-            for line in self._lines_of(n):
-                arrays[line] = free.pop() if free else line
-            free += [arrays[line] for line in arrays if last[line] == n]
-        return arrays

@@ -34,7 +34,7 @@ from ccodegen.loop.ir import (
 from ccodegen.loop.parts import applied, variables
 from ccodegen.loop.rebuild import Body, expressions, is_straight, keep_expr, rebuild, replacing
 from ccodegen.loop.rename import renamed, stem
-from ccodegen.loop.turns import in_blocks
+from ccodegen.loop.turns import in_blocks, shared_lines
 
 _BLOCK = 256  # turns: 1 KB of f32 for each line
 _LEAST_TURNS = 64  # some vectors
@@ -134,23 +134,22 @@ def _wait(body: Body) -> int:
 
 
 def _stages(loop: For, cuts: Sequence[int], fresh: Callable[[str], str]) -> Body:
-    """A line is another name's, too, once nothing reads it any more."""
     assert isinstance(loop.extent, int)
     live = _live(loop.body)
     lines: dict[Var, Buffer] = {}
-    made: list[Buffer] = []
-    stages: list[Stmt] = []
+    stages: list[Body] = []
+    made: list[list[Buffer]] = []
     for start, end in pairwise((0, *cuts, len(loop.body))):
         read: dict[Var, Expr] = {v: Load(line, (loop.var,)) for v, line in lines.items()}
-        body = [*rebuild(loop.body[start:end], replacing(read))]
-        lines = {var: line for var, line in lines.items() if var in live[end]}
-        for var in sorted(live[end] - lines.keys(), key=lambda var: var.name):
-            free = (m for m in made if m.type is var.type and m not in lines.values())
-            line = next(free, None) or Buffer(fresh("line"), var.type, (loop.extent,))
-            made += [] if line in made else [line]
-            lines[var] = line
-            body.append(Store(line, (loop.var,), var))
+        new = sorted(live[end] - lines.keys(), key=lambda var: var.name)
+        lines |= {var: Buffer(fresh("line"), var.type, (loop.extent,)) for var in new}
+        stores = (Store(lines[var], (loop.var,), var) for var in new)
+        stages.append((*rebuild(loop.body[start:end], replacing(read)), *stores))
+        made.append([lines[var] for var in new])
+    arrays = shared_lines(stages, made)
+    result: list[Stmt] = [Alloc(array) for array in dict.fromkeys(arrays.values())]
+    for stage in stages:
         turn = Var(fresh(stem(loop.var.name)))
-        inner = renamed(tuple(body), fresh, {loop.var: turn})
-        stages.append(For(turn, loop.extent, inner, loop.kind))
-    return (*map(Alloc, made), *stages)
+        body = renamed(stage, fresh, {loop.var: turn}, arrays)
+        result.append(For(turn, loop.extent, body, loop.kind))
+    return tuple(result)

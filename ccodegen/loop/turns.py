@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -23,7 +23,7 @@ from ccodegen.loop.ir import (
     Var,
 )
 from ccodegen.loop.parts import parts, variables
-from ccodegen.loop.rebuild import Body, rebuild_expr, replacing, written_buffers
+from ccodegen.loop.rebuild import Body, rebuild_expr, replacing, used_buffers, written_buffers
 from ccodegen.loop.rename import renamed, stem
 from ccodegen.loop.simplify_body import simplify_body
 
@@ -112,6 +112,27 @@ def in_blocks(
     blocks = For(block, extent // size, made(inner), LoopKind.PARALLEL)
     rest = piece(loop, extent - extent % size, extent, fresh)
     return blocks, *(made(rest) if rest.extent else ())
+
+
+def shared_lines(
+    stages: Sequence[Body], made: Sequence[Sequence[Buffer]]
+) -> dict[Buffer, Buffer]:
+    """For stages over a block of turns, one after the other, an array for each line that one makes
+    for later ones. It is another one's, too, once no stage reads that line any more.
+
+    `made`: the lines of each stage, all of one size.
+    """
+    last = {line: n for n, stage in enumerate(stages) for line in used_buffers(stage)}
+    arrays: dict[Buffer, Buffer] = {}
+    free: list[Buffer] = []
+    for n, lines in enumerate(made):
+        for line in lines:
+            fit = [array for array in free if array.type is line.type]
+            arrays[line] = fit[-1] if fit else line
+            if fit:
+                free.remove(fit[-1])
+        free += [arrays[line] for line in arrays if last[line] == n]
+    return arrays
 
 
 def stored_after(
