@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import importlib.util
-import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccodegen.support.cache import Cache, digest
-from ccodegen.support.errors import InputError
+from ccodegen.support.cache import digest
+from ccodegen.support.kept import kept
 
 if TYPE_CHECKING:
     import jinja2
@@ -27,20 +24,10 @@ def render(template: str, view: DataclassInstance) -> str:
 
 
 def render_once(template: str, view: DataclassInstance) -> str:
-    """The same, of what many programs include: it is kept where Python keeps its compiled modules,
-    if it does. Of a process's first program, to import Jinja and render takes a fifth of the time.
-    """
-    if sys.dont_write_bytecode:
-        return render(template, view)
-    kept = Cache(Path(importlib.util.cache_from_source(__file__)).with_name("headers"))
-    key = digest(template, (_TEMPLATES / template).read_bytes(), repr(view))
-    found = kept.read(key)
-    if found is not None:
-        return str(found, "utf-8")
-    text = render(template, view)
-    with contextlib.suppress(InputError):  # of who may not write there
-        kept.write(key, text.encode())
-    return text
+    """The same, of what many programs include, kept: of a process's first program, to import Jinja
+    and render takes a fifth of the time."""
+    origin = digest((_TEMPLATES / template).read_bytes())
+    return kept(f"{template} {view}", origin, lambda: render(template, view).encode()).decode()
 
 
 @functools.cache

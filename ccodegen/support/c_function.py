@@ -12,17 +12,15 @@ Every operand of `?:`, `&&` and `||` is evaluated; a `while` runs until no eleme
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-import pycparser
 from pycparser import c_ast
 
-from ccodegen.support.c_preprocessor import preprocess
-from ccodegen.support.c_types import C_NAMES, LIBRARY, LIMITS, TYPES, common, literal, promoted
+from ccodegen.support.c_headers import definitions
+from ccodegen.support.c_types import LIBRARY, TYPES, common, literal, promoted
 from ccodegen.support.immutable import frozen
-from ccodegen.support.runtime_c import header_dir
 
 # An array or NumPy scalar of exactly the C type, or a struct: values by field name.
 Value: TypeAlias = Any
@@ -60,24 +58,30 @@ class Function:
 
 @frozen
 class Library:
-    """What the headers define: functions, the fields of struct types, constant tables."""
+    """What the headers define: functions (pycparser's), the fields of struct types, tables."""
 
-    functions: dict[str, Function]
+    functions: Mapping[str, Any]
     structs: dict[str, dict[str, Type]]
     tables: dict[str, Value]
 
 
 @functools.cache
 def library() -> Library:
-    """All of runtime_c's scalar functions, parsed once per process."""
-    folder = header_dir()
-    includes = "".join(f'#include "{name}"\n' for name in HEADERS if (folder / name).is_file())
-    typedefs = "".join(f"typedef {c} {name};\n" for name, c in C_NAMES.items())
-    tree = pycparser.CParser().parse(typedefs + preprocess(LIMITS + includes, folder))
-    result = Library({}, {}, {})
-    for node in tree.ext:
+    """All of runtime_c's scalar functions."""
+    found = definitions(HEADERS)
+    result = Library(found.functions, {}, {})
+    for node in found.others:
         _collect(node, result)
     return result
+
+
+@functools.cache
+def function_of(name: str) -> Function:
+    """Raises KeyError for an unknown name."""
+    node = library().functions[name]
+    declaration = node.decl.type
+    parameters = tuple((p.name, _type_of(p.type)) for p in declaration.args.params)
+    return Function(parameters, _type_of(declaration.type), node.body)
 
 
 def call(name: str, *arguments: Any) -> Any:
@@ -86,12 +90,11 @@ def call(name: str, *arguments: Any) -> Any:
     Array types are those of the C parameters (a ccg_c64 is a complex64 array, a ccg_c128 a
     complex128 one). Raises KeyError for an unknown name.
     """
-    function = library().functions[name]
     arrays = np.broadcast_arrays(*(np.asarray(a) for a in arguments))
     shape = arrays[0].shape
     flat = [a.reshape(-1) for a in arrays]
     blocks = [
-        _run_block(function, [a[start : start + BLOCK] for a in flat])
+        _run_block(function_of(name), [a[start : start + BLOCK] for a in flat])
         for start in range(0, max(1, flat[0].size), BLOCK)
     ]
     return np.concatenate(blocks).reshape(shape)
@@ -122,12 +125,7 @@ def _from_struct(value: dict[str, Value]) -> Any:
 
 
 def _collect(node: Any, into: Library) -> None:
-    if isinstance(node, c_ast.FuncDef):
-        declaration = node.decl.type
-        parameters = tuple((p.name, _type_of(p.type)) for p in declaration.args.params)
-        result = _type_of(declaration.type)
-        into.functions[node.decl.name] = Function(parameters, result, node.body)
-    elif isinstance(node, c_ast.Typedef) and isinstance(node.type.type, c_ast.Struct):
+    if isinstance(node, c_ast.Typedef) and isinstance(node.type.type, c_ast.Struct):
         fields = {f.name: _type_of(f.type) for f in node.type.type.decls}
         into.structs[node.name] = fields
     elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.ArrayDecl):
@@ -289,4 +287,4 @@ class _Scope:
         values = [self.value(n) for n in node.args.exprs]
         if name in LIBRARY:
             return LIBRARY[name](*values)
-        return _run(library().functions[name], values)
+        return _run(function_of(name), values)

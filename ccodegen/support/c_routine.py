@@ -20,20 +20,18 @@ variables.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pycparser
 from pycparser import c_ast
 
 from ccodegen.support import c_arithmetic
 from ccodegen.support.c_arithmetic import PRELUDE, Pointer, Type, Value
-from ccodegen.support.c_preprocessor import preprocess
-from ccodegen.support.c_types import C_NAMES, LIBRARY, LIMITS
+from ccodegen.support.c_headers import Definitions, definitions
+from ccodegen.support.c_types import LIBRARY
 from ccodegen.support.errors import InternalError
-from ccodegen.support.runtime_c import header_dir
 
 HEADERS = (
     "ccg_gees.h",
@@ -74,7 +72,7 @@ class Library:
     `namespace`: the tables, and the functions that are translated already.
     """
 
-    functions: dict[str, Any] = field(default_factory=dict)
+    functions: Mapping[str, Any]
     structs: dict[str, dict[str, Type]] = field(default_factory=dict)
     tables: dict[str, Type] = field(default_factory=dict)
     namespace: dict[str, Any] = field(default_factory=lambda: dict(PRELUDE))
@@ -96,20 +94,14 @@ class Library:
 
 @functools.cache
 def _library() -> Library:
-    typedefs = "".join(f"typedef {c} {name};\n" for name, c in C_NAMES.items())
-    typedefs += "typedef long long ptrdiff_t;\n"
-    includes = "".join(f'#include "{name}"\n' for name in HEADERS)
-    text = typedefs + preprocess(LIMITS + includes, header_dir())
-    return library_of(pycparser.CParser().parse(text))
+    return library_of(definitions(HEADERS))
 
 
-def library_of(tree: Any) -> Library:
-    """What a file that pycparser has read defines."""
-    library = Library()
-    for node in tree.ext:
-        if isinstance(node, c_ast.FuncDef):
-            library.functions[node.decl.name] = node
-        elif isinstance(node, c_ast.Typedef) and isinstance(node.type.type, c_ast.Struct):
+def library_of(found: Definitions) -> Library:
+    """What a file defines."""
+    library = Library(found.functions)
+    for node in found.others:
+        if isinstance(node, c_ast.Typedef) and isinstance(node.type.type, c_ast.Struct):
             fields = node.type.type.decls
             library.structs[node.name] = {f.name: c_arithmetic.type_of(f.type) for f in fields}
         elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.ArrayDecl):

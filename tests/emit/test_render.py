@@ -45,7 +45,7 @@ def test_a_template_is_compiled_once(tmp_path: Path):
 
 def test_a_damaged_header_is_rendered_again(tmp_path: Path):
     _templates_compiled(PYTHONPYCACHEPREFIX=str(tmp_path))
-    (kept,) = tmp_path.rglob("headers/*/*")
+    (kept,) = tmp_path.rglob("kept/*/*")
     kept.write_text("#define NO_TILE\n", encoding="utf-8")
     assert _templates_compiled(PYTHONPYCACHEPREFIX=str(tmp_path)) == 1
     assert _templates_compiled(PYTHONPYCACHEPREFIX=str(tmp_path)) == 0

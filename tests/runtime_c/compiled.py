@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ccodegen.support.c_function import HEADERS, Function, library
+from ccodegen.support.c_function import HEADERS, Function, function_of, library
 from ccodegen.support.runtime_c import header_dir
 
 WARNINGS = "-std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Werror"
@@ -25,9 +25,9 @@ _DTYPES = {"ccg_c64": np.dtype(np.complex64), "ccg_c128": np.dtype(np.complex128
 def public_functions() -> dict[str, Function]:
     """Those whose operands and results are elements, and so can stand in arrays."""
     return {
-        name: function
-        for name, function in library().functions.items()
-        if all(_is_element(kind) for kind in (*_kinds(function), function.result))
+        name: found
+        for name, found in ((name, function_of(name)) for name in library().functions)
+        if all(_is_element(kind) for kind in (*_kinds(found), found.result))
     }
 
 

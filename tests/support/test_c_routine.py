@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pycparser
 import pytest
 
 from ccodegen.support import c_routine
+from ccodegen.support.c_headers import definitions_of
 from ccodegen.support.errors import InternalError
 
 SOURCE = """
@@ -78,7 +78,7 @@ end:
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Any:
-    made = c_routine.library_of(pycparser.CParser().parse(SOURCE))
+    made = c_routine.library_of(definitions_of(SOURCE))
     monkeypatch.setattr(c_routine, "_library", lambda: made)
     return made
 
