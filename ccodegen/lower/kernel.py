@@ -21,6 +21,7 @@ from ccodegen.loop.fuse_products import fuse_products
 from ccodegen.loop.hoist import hoist
 from ccodegen.loop.ir import Buffer, ConstantData, Kernel
 from ccodegen.loop.mask_choices import mask_choices
+from ccodegen.loop.masks_of_doubles import widen_masks_of_doubles
 from ccodegen.loop.name_arms import name_arms
 from ccodegen.loop.name_conditions import name_conditions
 from ccodegen.loop.name_halves import name_halves
@@ -110,6 +111,8 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
         if has_conditions(body):
             body = name_conditions(mask_choices(body), fresh)
             body = name_arms(body, fresh, machine.masked_bytes)
+        if machine.vector_bytes == 64 and any(b.type is ElementType.F64 for b in buffers):
+            body = widen_masks_of_doubles(body)
         body = pair_turns(body, fresh)
     if machine.fetches_ahead:
         body = read_far_rows(body, fresh)
