@@ -15,10 +15,11 @@ from ccodegen.loop.ir import Buffer, CallKernel, Kernel, Step, While
 from ccodegen.loop.rebuild import written_buffers
 from ccodegen.loop.steps import all_steps, kernel_calls
 from ccodegen.support.decisions import decided
+from ccodegen.support.element_type import ElementType
 
 _NEAR = 1 << 21  # bytes that the second-level caches of two cores keep
 # In a nanosecond, where caches have the arrays.
-_OPERATIONS = 60
+_OPERATIONS = 60  # and half as many of doubles
 _BYTES = 120
 _BYTES_FROM_ANOTHER_CORE = 6
 
@@ -52,7 +53,8 @@ def _is_slower(shared: Sequence[CallKernel], others: Sequence[CallKernel]) -> bo
 
 def _nanoseconds(kernel: Kernel) -> float:
     reached = sum(buffer.bytes for buffer in kernel.buffers)
-    return max(cost(kernel).work / _OPERATIONS, reached / _BYTES)
+    per_double = 2 if any(buffer.type is ElementType.F64 for buffer in kernel.buffers) else 1
+    return max(cost(kernel).work * per_double / _OPERATIONS, reached / _BYTES)
 
 
 def _used(calls: Iterable[CallKernel]) -> set[Buffer]:

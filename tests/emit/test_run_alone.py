@@ -71,24 +71,27 @@ ENTRY main {{
 """
 
 
-def kernel(name: str, *buffers: Buffer) -> Kernel:
-    """Adds one to the last buffer."""
+def kernel(name: str, *buffers: Buffer, operations: int = 1) -> Kernel:
+    """Adds ones to the last buffer."""
     b, last = Builder(), buffers[-1]
     with b.loop(last.size, "i", LoopKind.VECTOR) as i:
-        b.store(last, (i,), apply("add", b.load(last, (i,)), const(F32, 1)))
+        value = b.load(last, (i,))
+        for _ in range(operations):
+            value = b.let(apply("add", value, const(last.type, 1)), "sum")
+        b.store(last, (i,), value)
     return Kernel(name, buffers, b.statements)
 
 
-def array(name: str, size: int) -> Buffer:
-    return Buffer(name, F32, (size,), Space.ARENA, 64)
+def array(name: str, size: int, element: ElementType = F32) -> Buffer:
+    return Buffer(name, element, (size,), Space.ARENA, 64)
 
 
 def loop(*steps: Step) -> While:
     return While((), PREDICATE, steps)
 
 
-def call(name: str, *buffers: Buffer) -> CallKernel:
-    return CallKernel(kernel(name, *buffers), buffers)
+def call(name: str, *buffers: Buffer, operations: int = 1) -> CallKernel:
+    return CallKernel(kernel(name, *buffers, operations=operations), buffers)
 
 
 def alone(steps: Sequence[Step], *shareable: CallKernel) -> set[CallKernel]:
@@ -107,6 +110,14 @@ def test_what_another_kernel_of_the_loop_touches_is_fetched():
     shared, other = call("shared", x), call("other", x)
     assert alone([loop(shared, other)], shared) == {shared}
     assert alone([loop(shared, call("elsewhere", y))], shared) == set()
+
+
+def test_doubles_take_twice_as_long_to_compute():
+    for element, size in ((F32, 20_000), (ElementType.F64, 10_000)):
+        x = array("x", size, element)
+        few, many, other = (call(str(n), x, operations=n) for n in (60, 120, 1))
+        assert alone([loop(few, other)], few) == {few}
+        assert alone([loop(many, other)], many) == set()
 
 
 def test_outside_of_loops_nothing_is_left_in_caches():
