@@ -119,6 +119,8 @@ class _Accesses:
                 self._call(statement)
 
     def _count(self, var: Var, extent: int | Expr) -> None:
+        while isinstance(extent, Var) and extent in self.values:
+            extent = self.values[extent]
         if not isinstance(extent, int):
             self._find_least(extent)
         self.ranges[var] = counted(extent, self.ranges)

@@ -159,16 +159,17 @@ def test_what_is_read_counts_and_so_do_calls_and_names() -> None:
     assert not apart(copy, copy)
 
 
-def ragged(width: int, row: int, block: int = 8) -> For:
+def ragged(width: int, row: int, block: int = 8, is_named: bool = False) -> For:
     """Stores to five rows that are so far apart, of which each turn has a block of columns; the
-    blocks are in two halves, and the last one is not full."""
+    blocks are in two halves, and the last one is not full. `is_named`: how many columns it has."""
     b = Builder()
     y = Buffer("y", F32, (10**6,))
     with b.loop(-(-width // block), "block") as number:
         first = apply("multiply", number, index(block))
         with b.loop(2, "half") as half, b.loop(5, "row") as at:
             start = apply("add", first, apply("multiply", half, index(block // 2)))
-            with b.loop(_least(width, start, block // 2), "j") as j:
+            count = _least(width, start, block // 2)
+            with b.loop(b.let(count, "count") if is_named else count, "j") as j:
                 place = apply("add", apply("multiply", at, index(row)), apply("add", start, j))
                 b.store(y, (place,), const(F32, 0.0))
     (loop,) = b.statements
@@ -184,6 +185,8 @@ def test_last_block_may_end_before_the_others() -> None:
     assert independent(ragged(30, 30))
     assert independent(ragged(32, 32))
     assert not independent(ragged(30, 29))
+    assert independent(ragged(30, 30, is_named=True))
+    assert not independent(ragged(30, 29, is_named=True))
     tried = [(width, row) for width in range(9, 40) for row in range(width - 5, width + 5)]
     claimed = [(width, row) for width, row in tried if independent(ragged(width, row))]
     assert all(row >= width for width, row in claimed)
