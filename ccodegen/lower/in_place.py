@@ -46,13 +46,17 @@ def _alike(operand: Instruction, result: Instruction) -> bool:
 
 
 def _fused_pairs(fusion: Instruction, computation: Computation) -> tuple[tuple[int, int], ...]:
-    """Parameters that only elementwise instructions read, in a fusion of one output shape."""
+    """Parameters that only elementwise instructions read, in a fusion of one output shape; or any
+    of a loop's, which reads a block of all of them before it writes that."""
     shapes = {s.dimensions for s in leaves(fusion.shape) if isinstance(s, ArrayShape)}
-    if len(shapes) != 1:
+    is_loop = any(i.op == "while" for i in computation.instructions)
+    if len(shapes) != 1 and not is_loop:
         return ()
     outputs = computation.root.operands if computation.root.op == "tuple" else (computation.root,)
-    (dimensions,) = shapes
-    moved = read_elsewhere(computation.instructions, dimensions)
+    moved: set[Instruction] = set()
+    if not is_loop:
+        (dimensions,) = shapes
+        moved = read_elsewhere(computation.instructions, dimensions)
     pairs = []
     for number, parameter in enumerate(computation.parameters):
         for leaf, output in enumerate(outputs):

@@ -54,6 +54,7 @@ from ccodegen.lower.nest_plan import nest_plan
 from ccodegen.lower.row_plan import row_plan
 from ccodegen.lower.row_steps import reductions, row_outputs_fit
 from ccodegen.lower.short_row_plan import short_row_plan, short_rows_fit
+from ccodegen.lower.turns_plan import turns_plan
 from ccodegen.lower.update_plan import update_plan
 from ccodegen.support.element_type import ElementType
 from ccodegen.support.immutable import immutable
@@ -155,6 +156,9 @@ def choose_plan(work: Work) -> Plan:
     """The plan for what the job computes."""
     job = work.job
     root = job.root
+    loops = [i for i in job.fused if i.op == "while"]
+    if loops:
+        return lambda w: turns_plan(w, loops[0])
     if root in job.fused and opdef.get(root.op).lowers_by_nest(root):
         return lambda w: nest_plan(w, root)
     if len(job.outputs) == 1 and root.op == "dynamic-update-slice" and is_in_place(job, root):

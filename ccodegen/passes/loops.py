@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from ccodegen.hlo.attributes import SliceDimension
 from ccodegen.hlo.ir import Computation, Instruction, post_order
-from ccodegen.hlo.shape import Shape, TupleShape
-from ccodegen.ops.build import element_of, slice_size
+from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
+from ccodegen.ops.build import element_of, slice_size, tuple_of
 from ccodegen.ops.control import While
 from ccodegen.ops.elementwise import Compare
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.constants import array_of, integer_range
+from ccodegen.passes.effects import is_repeatable
 from ccodegen.support.immutable import immutable
 
 _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE"}
@@ -66,6 +67,18 @@ def state_index(instruction: Instruction, computation: Computation) -> int | Non
     return attributes.index if instruction.operands[0] is computation.parameters[0] else None
 
 
+def read_after(computation: Computation, loop: Instruction) -> set[int] | None:
+    """The elements that the code behind the loop reads; None: the tuple as a whole."""
+    found = set()
+    if loop is computation.root or loop in computation.side_roots:
+        return None
+    for user in computation.users[loop]:
+        if not isinstance(user.attributes, GetTupleElement):
+            return None
+        found.add(user.attributes.index)
+    return found
+
+
 def with_state(
     computation: Computation,
     shapes: Sequence[Shape],
@@ -96,6 +109,72 @@ def _over(old: Instruction, memo: dict[Instruction, Instruction]) -> Instruction
     if not old.control_predecessors:
         return new
     return replace(new, control_predecessors=tuple(memo[c] for c in old.control_predecessors))
+
+
+def invariant_parts(loop: Loop) -> list[Instruction]:
+    """What depends on invariant state alone, operands first; the reads of that state too."""
+    found: dict[Instruction, None] = {}
+    for instruction in loop.body.instructions:
+        index = state_index(instruction, loop.body)
+        if index is not None:
+            if loop.is_invariant(index):
+                found[instruction] = None
+        elif _may_move(instruction) and all(o in found for o in instruction.operands):
+            found[instruction] = None
+    return list(found)
+
+
+def _may_move(instruction: Instruction) -> bool:
+    if instruction.op in ("parameter", "while", "conditional") or instruction.control_predecessors:
+        return False
+    return isinstance(instruction.shape, ArrayShape) and is_repeatable(instruction)
+
+
+def with_hoisted(loop: Loop, hoisted: list[Instruction]) -> Loop:
+    """The loop with these parts of its body, which are the same in each turn, behind the old
+    elements of its state."""
+    if not hoisted:
+        return loop
+    shapes = (*loop.shapes, *(i.shape for i in hoisted))
+    condition, _ = _with_more(loop.condition, shapes, [], [loop.condition.root])
+    body, following = _with_more(loop.body, shapes, hoisted, [*loop.next, *hoisted])
+    body = replace(body, root=tuple_of(loop.body.root, following))
+    old = [loop.initial(i) for i in range(len(loop.shapes))]
+    new = replace(
+        loop.instruction,
+        shape=TupleShape(shapes),
+        operands=(tuple_of(loop.init, [*old, *_before(loop, hoisted)]),),
+        attributes=While(condition, body),
+    )
+    return Loop(new, condition, body)
+
+
+def _with_more(
+    computation: Computation,
+    shapes: tuple[Shape, ...],
+    hoisted: list[Instruction],
+    roots: list[Instruction],
+) -> tuple[Computation, tuple[Instruction, ...]]:
+    """The computation with the hoisted instructions read from the last state elements."""
+    places = {h: len(shapes) - len(hoisted) + n for n, h in enumerate(hoisted)}
+
+    def stand_in(old: Instruction, parameter: Instruction) -> Instruction | None:
+        index = places.get(old, state_index(old, computation))
+        return None if index is None else element_of(old, parameter, index)
+
+    return with_state(computation, shapes, stand_in, roots)
+
+
+def _before(loop: Loop, hoisted: list[Instruction]) -> list[Instruction]:
+    """Copies of the hoisted instructions that read the initial state instead."""
+    memo: dict[Instruction, Instruction] = {}
+    for old in post_order(hoisted):
+        index = state_index(old, loop.body)
+        if index is not None:
+            memo[old] = loop.initial(index)
+        elif old is not loop.body.parameters[0]:
+            memo[old] = replace(old, operands=tuple(memo[o] for o in old.operands))
+    return [memo[h] for h in hoisted]
 
 
 def trip_count(loop: Loop) -> int | None:

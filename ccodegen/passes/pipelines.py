@@ -23,6 +23,7 @@ from ccodegen.passes.flatten_rows import flatten_rows
 from ccodegen.passes.fold_constants import fold_constants
 from ccodegen.passes.frame_updates import frame_updates
 from ccodegen.passes.fuse import fuse
+from ccodegen.passes.fuse_loops import fuse_loops
 from ccodegen.passes.hoist_invariant import hoist_invariant
 from ccodegen.passes.join_narrow_rows import join_narrow_rows
 from ccodegen.passes.lay_out_features import lay_out_features
@@ -154,7 +155,8 @@ COMPILATION: Pipeline = (
     merge_common,
     # Folding would undo it.
     lay_out_weights,
-    # Late: no pass but the next two look into fusions.
+    # Late: no pass but the last two look into fusions.
+    fuse_loops,
     fuse,
     join_narrow_rows,
     # Layers that repeat are one computation, whose kernel is made once.

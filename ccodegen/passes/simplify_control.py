@@ -13,12 +13,14 @@ from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.ops.control import Conditional
 from ccodegen.passes.constants import uniform
 from ccodegen.passes.context import PassContext
+from ccodegen.passes.element_loops import is_elementwise
 from ccodegen.passes.flatten_calls import expand_calls
 from ccodegen.passes.inline import Inlined, inline
 from ccodegen.passes.loops import as_loop, trip_count
 from ccodegen.support.decisions import decided
 
 _MOST_UNROLLED = 400  # instructions of all turns
+_MOST_ALONE = 100  # where the loop could be one kernel: more wait for one another
 _LONG = 20  # instructions that a transcendental one is as much code as
 # Of those that move elements, the ones in whose result no element has changed its place.
 _SIMPLE = frozenset(
@@ -48,7 +50,8 @@ def _expansion(most_unrolled: int, instruction: Instruction) -> Inlined | None:
     turns = None if loop is None else trip_count(loop)
     if loop is None or turns is None:
         return None
-    if turns > 1 and turns * _elementwise_size(loop.body) > most_unrolled:
+    most = min(most_unrolled, _MOST_ALONE) if is_elementwise(loop) else most_unrolled
+    if turns > 1 and turns * _elementwise_size(loop.body) > most:
         return None
     if turns > 1:
         decided(instruction.name, f"has its {turns} turns one after the other", "they are short")

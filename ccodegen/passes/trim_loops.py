@@ -9,9 +9,8 @@ from ccodegen.hlo.rewrite import rewrite_with_old, transform_computations
 from ccodegen.hlo.shape import Shape, TupleShape
 from ccodegen.ops.build import derived, element_of, tuple_of
 from ccodegen.ops.control import While
-from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.loops import Loop, as_loop, state_index, with_state
+from ccodegen.passes.loops import Loop, as_loop, read_after, state_index, with_state
 from ccodegen.support.immutable import immutable
 
 
@@ -47,37 +46,24 @@ def _trimmed(computation: Computation) -> Computation:
         loop = as_loop(new)
         if loop is None:
             return new
-        read_after = _read_after(computation, old)
-        plan = _plan(loop, read_after)
+        read = read_after(computation, old)
+        plan = _plan(loop, read)
         whole = len(plan.kept) == len(loop.shapes) and not plan.sunk
-        return new if whole and not _forwards(loop, read_after) else _apply(loop, plan)
+        return new if whole and not _forwards(loop, read) else _apply(loop, plan)
 
     return rewrite_with_old(computation, visit)
 
 
-def _read_after(computation: Computation, loop: Instruction) -> set[int] | None:
-    """The elements that the code behind the loop reads; None: the tuple as a whole."""
-    found = set()
-    if loop is computation.root or loop in computation.side_roots:
-        return None
-    for user in computation.users[loop]:
-        if not isinstance(user.attributes, GetTupleElement):
-            return None
-        found.add(user.attributes.index)
-    return found
-
-
-def _forwards(loop: Loop, read_after: set[int] | None) -> bool:
+def _forwards(loop: Loop, read: set[int] | None) -> bool:
     """Whether something read after the loop could be read from before it."""
-    read = range(len(loop.shapes)) if read_after is None else read_after
-    return any(loop.is_invariant(i) for i in read)
+    return any(loop.is_invariant(i) for i in (range(len(loop.shapes)) if read is None else read))
 
 
-def _plan(loop: Loop, read_after: set[int] | None) -> _Plan:
+def _plan(loop: Loop, read: set[int] | None) -> _Plan:
     everything = range(len(loop.shapes))
     invariant = {i for i in everything if loop.is_invariant(i)}
     sunk = {i: replace(loop.initial(i)) for i in invariant if _is_cheap(loop.initial(i))}
-    wanted = (set(everything) if read_after is None else read_after) - invariant
+    wanted = (set(everything) if read is None else read) - invariant
     wanted |= _elements_read(loop.condition)
     kept = _closure(loop, wanted, set(sunk)) or {0}
     sunk = {i: constant for i, constant in sunk.items() if i not in kept}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ccodegen.loop.ir import CallKernel, Program, Step, While
-from ccodegen.passes import simplify_control
+from ccodegen.passes import element_loops, simplify_control
 from ccodegen.target import load
 from tests.three_ways import check
 
@@ -40,6 +40,7 @@ STATES = {
 @pytest.fixture(autouse=True)
 def loops_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simplify_control, "_MOST_UNROLLED", 0)
+    monkeypatch.setattr(element_loops, "_MOST_INSTRUCTIONS", 0)
 
 
 def loop(name: str, turns: int, step: int = 1) -> str:

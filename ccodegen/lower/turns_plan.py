@@ -1,0 +1,149 @@
+"""Loops whose turns make each element of those at its place: all turns for a block of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+from ccodegen.hlo.ir import Instruction, post_order
+from ccodegen.loop.builder import in_blocks, index
+from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
+from ccodegen.lower.elements import Elements, use_counts
+from ccodegen.lower.job import Output, Work
+from ccodegen.lower.kernel_builder import Values
+from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.index import plus
+from ccodegen.ops.tuples import GetTupleElement
+from ccodegen.passes.loops import Loop, as_loop, state_index, trip_count
+
+_CACHED = 1 << 14  # bytes of a block: what a first-level cache has room for
+_LEAST = 256  # elements of a block: to begin a turn takes little of its time
+_BLOCKS = 4  # or more, of many elements, for threads to share
+_EVEN = 16  # elements, that fill vectors
+
+
+def turns_plan(work: Work, instruction: Instruction) -> None:
+    """for each block of elements: take the state; for each turn: for each element: make the next
+    state; store it. Scalars that are wanted of the state are made by themselves, in as many turns.
+    """
+    loop = as_loop(instruction)
+    assert loop is not None
+    arrays: dict[int, Output] = {}
+    scalars: dict[int, Output] = {}
+    for output in work.job.outputs:
+        number = attributes_of(output.instruction, GetTupleElement).index
+        (arrays if output.shape.rank else scalars)[number] = output
+    if arrays:
+        total = next(iter(arrays.values())).shape.size
+        emit = partial(_run, work, loop, arrays)
+        in_blocks(work.builder, total, _size(work, loop, total), "block", emit, LoopKind.PARALLEL)
+    if scalars:
+        _run(work, loop, scalars, index(0), 1)
+
+
+def _size(work: Work, loop: Loop, total: int) -> int:
+    """Elements of a block; one, in registers, where there are no vectors to fill."""
+    if not work.job.target.machine.has_vectors:
+        return 1
+    arrays = [loop.initial(n).array_shape for n in range(len(loop.shapes)) if _is_array(loop, n)]
+    most = min(_CACHED // sum(a.element_type.bytes for a in arrays), -(-total // _BLOCKS))
+    most = max(_LEAST, most // _EVEN * _EVEN)
+    even = (size for size in range(most, most // 2, -_EVEN) if total % size == 0)
+    return next(even, most)
+
+
+def _is_array(loop: Loop, number: int) -> bool:
+    return loop.initial(number).array_shape.rank > 0
+
+
+def _run(
+    work: Work, loop: Loop, outputs: Mapping[int, Output], first: Expr, count: int
+) -> None:
+    """All turns for so many elements from the first one on."""
+    block = _Block(work, loop, outputs, first, count)
+    block.each(block.take)
+    with work.builder.loop(trip_count(loop) or 0, "turn"):
+        block.each(block.advance)
+    block.each(block.give)
+
+
+class _Block:
+    """What is kept of some elements: the state, as far as the outputs (by their numbers in it) are
+    made of it."""
+
+    def __init__(
+        self, work: Work, loop: Loop, outputs: Mapping[int, Output], first: Expr, count: int
+    ) -> None:
+        self._work, self._builder, self._loop = work, work.builder, loop
+        self._outputs, self._first, self._count = outputs, first, count
+        self._kept = {n: self._local(n) for n in _needed(loop, outputs)}
+        self._elements = Elements(work.builder, work.job.strict, uses=use_counts(loop.body))
+        for instruction in loop.body.instructions:
+            number = state_index(instruction, loop.body)
+            if number is not None:
+                self._elements.stored[instruction] = partial(self._values, number)
+
+    def each(self, do: Callable[[Sequence[int], Index], None]) -> None:
+        """Does it with the numbers of the arrays at each index, then with those of the scalars."""
+        arrays = [n for n in self._kept if _is_array(self._loop, n)]
+        scalars = [n for n in self._kept if n not in arrays]
+        if arrays:
+            with self._builder.loop(self._count, "i", LoopKind.PARALLEL) as i:
+                do(arrays, (i,))
+        if scalars:
+            do(scalars, ())
+
+    def take(self, numbers: Sequence[int], at: Index) -> None:
+        for n in numbers:
+            self._keep(n, at, self._initial(n, at))
+
+    def advance(self, numbers: Sequence[int], at: Index) -> None:
+        following = [self._loop.next[n] for n in numbers]
+        values = [self._builder.let(self._elements.value(i, at), i.name) for i in following]
+        for n, value in zip(numbers, values, strict=True):
+            self._keep(n, at, value)
+
+    def give(self, numbers: Sequence[int], at: Index) -> None:
+        for n in numbers:
+            if n in self._outputs:
+                to = self._outputs[n]
+                place = self._work.elements.load(to.buffer, to.shape.dimensions, self._whole(at))
+                self._builder.store(to.buffer, place.indices, self._value(n, at))
+
+    def _local(self, number: int) -> Buffer:
+        shape = self._loop.initial(number).array_shape
+        dimensions = (self._count,) if shape.rank and self._count > 1 else ()
+        return self._builder.local(shape.element_type, dimensions, self._loop.next[number].name)
+
+    def _keep(self, number: int, at: Index, value: Expr) -> None:
+        buffer = self._kept[number]
+        self._builder.store(buffer, at[: len(buffer.dimensions)], value)
+
+    def _values(self, number: int, at: Index) -> Values:
+        return (self._value(number, at),)
+
+    def _value(self, number: int, at: Index) -> Expr:
+        buffer = self._kept.get(number)
+        if buffer is None:
+            return self._initial(number, at)
+        return self._builder.load(buffer, at[: len(buffer.dimensions)])
+
+    def _initial(self, number: int, at: Index) -> Expr:
+        return self._work.elements.value(self._loop.initial(number), self._whole(at))
+
+    def _whole(self, at: Index) -> Index:
+        """The index in whole arrays."""
+        return tuple(plus(self._first, i) for i in at)
+
+
+def _needed(loop: Loop, outputs: Iterable[int]) -> list[int]:
+    """The numbers of what changes of the state, and is needed to make these."""
+    needed = set(outputs)
+    pending = list(needed)
+    while pending:
+        for instruction in post_order((loop.next[pending.pop()],)):
+            number = state_index(instruction, loop.body)
+            if number is not None and number not in needed and not loop.is_invariant(number):
+                needed.add(number)
+                pending.append(number)
+    return sorted(needed)

@@ -1,0 +1,97 @@
+"""Loops over elements as kernels, three ways: all sizes of blocks, scalars, and memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccodegen.loop.ir import CallKernel, For, While
+from ccodegen.loop.rebuild import statements
+from ccodegen.passes import simplify_control
+from ccodegen.target import load
+from tests.three_ways import check, with_vectors
+
+
+@pytest.fixture(autouse=True)
+def loops_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simplify_control, "_MOST_UNROLLED", 0)
+
+
+def loop(
+    dimensions: str = "30,50", element: str = "f32", turns: int = 5, wanted: str = "1 2"
+) -> str:
+    """Arrays x and y, a scalar that y is made of, and one that only it is made of itself."""
+    array = f"{element}[{dimensions}]"
+    shapes = ["s32[]", array, array, f"{element}[]", "s32[]"]
+    state = f"({', '.join(shapes)})"
+    gets = " ".join(
+        f"{name} = {shape} get-tuple-element(s), index={n}"
+        for n, (name, shape) in enumerate(zip("ixyab", shapes, strict=True))
+    )
+    read = " ".join(f"r{n} = {shapes[int(n)]} get-tuple-element(w), index={n}"
+        for n in wanted.split())
+    return f"""
+      c {{ s = {state} parameter(0)  i = s32[] get-tuple-element(s), index=0
+        n = s32[] constant({turns})  ROOT l = pred[] compare(i, n), direction=LT }}
+      b {{ s = {state} parameter(0)  {gets}
+        one = s32[] constant(1)  next = s32[] add(i, one)  b1 = s32[] multiply(b, next)
+        v = {array} broadcast(a), dimensions={{}}  d = {array} subtract(x, v)
+        p = pred[{dimensions}] compare(d, y), direction=LT
+        x1 = {array} select(p, y, d)  a1 = {element}[] add(a, a)
+        ROOT t = {state} tuple(next, x1, x, a1, b1) }}
+      ENTRY e {{ zero = s32[] constant(0)  two = s32[] constant(2)
+        x = {array} parameter(0)  a = {element}[] parameter(1)
+        f = {element}[] constant(1)  y = {array} broadcast(f), dimensions={{}}
+        t = {state} tuple(zero, x, y, a, two)
+        w = {state} while(t), condition=c, body=b  {read}
+        ROOT r = ({", ".join(shapes[int(n)] for n in wanted.split())})
+          tuple({", ".join(f"r{n}" for n in wanted.split())}) }}"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("dimensions", ["7", "1,9", "256", "257", "1027", "8,640", "3,5,7"])
+def test_sizes(dimensions: str, strict: bool) -> None:
+    program = check(loop(dimensions), strict=strict).program
+    assert not any(isinstance(step, While) for step in program.steps)
+
+
+@pytest.mark.parametrize("dimensions", ["0", "3,0", "1", "1,1"])
+def test_hardly_any_elements(dimensions: str) -> None:
+    check(loop(dimensions), strict=True)
+
+
+@pytest.mark.parametrize("element", ["f64", "f16", "bf16", "s8", "u64", "f8e5m2"])
+def test_types(element: str) -> None:
+    check(loop("23,41", element), strict=True)
+    check(loop("23,41", element), target=with_vectors(load("x86-64"), 32))
+
+
+@pytest.mark.parametrize("wanted", ["1", "3", "4", "0 4", "1 3 4", "0 1 2 3 4"])
+def test_what_is_wanted_of_the_state(wanted: str) -> None:
+    check(loop("700", wanted=wanted), strict=True)
+
+
+@pytest.mark.parametrize("turns", [1, 2, 300])
+def test_turns(turns: int) -> None:
+    check(loop("5", turns=turns), strict=True)
+
+
+def test_blocks_are_even_where_they_can_be() -> None:
+    """One loop over blocks, and no rest beside it."""
+    program = check(loop("100,100"), target=with_vectors(load("x86-64"), 32)).program
+    (call,) = (s for s in program.steps if isinstance(s, CallKernel))
+    (blocks,) = call.kernel.body
+    assert isinstance(blocks, For)
+    assert isinstance(blocks.extent, int)
+    assert 10_000 % blocks.extent == 0
+
+
+def test_elements_one_by_one_without_vectors() -> None:
+    program = check(loop("40"), target=load("cortex-m4")).program
+    (call,) = (s for s in program.steps if isinstance(s, CallKernel))
+    extents = [s.extent for s in statements(call.kernel.body) if isinstance(s, For)]
+    assert extents == [40, 5]
+
+
+def test_in_the_memory_of_what_it_begins_with() -> None:
+    built = check(loop("40,50", wanted="1"), donate=[0])
+    assert built.program.arena_size == 0
