@@ -14,11 +14,12 @@ from ccodegen.lower.kernel_builder import Values
 from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.index import plus
 from ccodegen.ops.tuples import GetTupleElement
+from ccodegen.passes.element_loops import weight
 from ccodegen.passes.loops import Loop, as_loop, state_index, trip_count
 
-_CACHED = 1 << 14  # bytes of a block: what a first-level cache has room for
 _LEAST = 256  # elements of a block: to begin a turn takes little of its time
-_BLOCKS = 4  # or more, of many elements, for threads to share
+_BLOCKS = 8  # or more, of many elements, for threads to share
+_FEW = 14  # instructions for each array of the state
 _EVEN = 16  # elements, that fill vectors
 
 
@@ -42,11 +43,14 @@ def turns_plan(work: Work, instruction: Instruction) -> None:
 
 
 def _size(work: Work, loop: Loop, total: int) -> int:
-    """Elements of a block; one, in registers, where there are no vectors to fill."""
-    if not work.job.target.machine.has_vectors:
+    """Elements of a block, of half a first-level cache; one, in registers, where there are no
+    vectors to fill."""
+    machine = work.job.target.machine
+    if not machine.has_vectors:
         return 1
     arrays = [loop.initial(n).array_shape for n in range(len(loop.shapes)) if _is_array(loop, n)]
-    most = min(_CACHED // sum(a.element_type.bytes for a in arrays), -(-total // _BLOCKS))
+    of_cache = machine.cache_bytes // 2 // sum(a.element_type.bytes for a in arrays)
+    most = min(of_cache, -(-total // _BLOCKS))
     most = max(_LEAST, most // _EVEN * _EVEN)
     even = (size for size in range(most, most // 2, -_EVEN) if total % size == 0)
     return next(even, most)
@@ -56,14 +60,27 @@ def _is_array(loop: Loop, number: int) -> bool:
     return loop.initial(number).array_shape.rank > 0
 
 
+def _at_once(work: Work, loop: Loop, turns: int) -> int:
+    """Turns between which an element stays in registers, of those that compute little for what
+    they would load and store; not of those that choose, which take longer one behind the other."""
+    chooses = any(i.op == "select" for i in loop.body.instructions)
+    if chooses or not work.job.target.machine.has_vectors:
+        return 1
+    lines = sum(_is_array(loop, n) and not loop.is_invariant(n) for n in range(len(loop.shapes)))
+    most = int(_FEW * lines // max(1, weight(loop.body)))
+    return next((count for count in range(most, 1, -1) if turns % count == 0), 1)
+
+
 def _run(
     work: Work, loop: Loop, outputs: Mapping[int, Output], first: Expr, count: int
 ) -> None:
     """All turns for so many elements from the first one on."""
     block = _Block(work, loop, outputs, first, count)
+    turns = trip_count(loop) or 0
+    at_once = _at_once(work, loop, turns)
     block.each(block.take)
-    with work.builder.loop(trip_count(loop) or 0, "turn"):
-        block.each(block.advance)
+    with work.builder.loop(turns // at_once, "turn"):
+        block.each(partial(block.advance, at_once))
     block.each(block.give)
 
 
@@ -77,11 +94,6 @@ class _Block:
         self._work, self._builder, self._loop = work, work.builder, loop
         self._outputs, self._first, self._count = outputs, first, count
         self._kept = {n: self._local(n) for n in _needed(loop, outputs)}
-        self._elements = Elements(work.builder, work.job.strict, uses=use_counts(loop.body))
-        for instruction in loop.body.instructions:
-            number = state_index(instruction, loop.body)
-            if number is not None:
-                self._elements.stored[instruction] = partial(self._values, number)
 
     def each(self, do: Callable[[Sequence[int], Index], None]) -> None:
         """Does it with the numbers of the arrays at each index, then with those of the scalars."""
@@ -97,11 +109,13 @@ class _Block:
         for n in numbers:
             self._keep(n, at, self._initial(n, at))
 
-    def advance(self, numbers: Sequence[int], at: Index) -> None:
-        following = [self._loop.next[n] for n in numbers]
-        values = [self._builder.let(self._elements.value(i, at), i.name) for i in following]
-        for n, value in zip(numbers, values, strict=True):
-            self._keep(n, at, value)
+    def advance(self, turns: int, numbers: Sequence[int], at: Index) -> None:
+        scalars = [n for n in self._kept if not _is_array(self._loop, n)]
+        state = {n: self._value(n, at) for n in dict.fromkeys((*numbers, *scalars))}
+        for _ in range(turns):
+            state = self._following(state, at)
+        for n in numbers:
+            self._keep(n, at, state[n])
 
     def give(self, numbers: Sequence[int], at: Index) -> None:
         for n in numbers:
@@ -109,6 +123,24 @@ class _Block:
                 to = self._outputs[n]
                 place = self._work.elements.load(to.buffer, to.shape.dimensions, self._whole(at))
                 self._builder.store(to.buffer, place.indices, self._value(n, at))
+
+    def _following(self, state: Mapping[int, Expr], at: Index) -> dict[int, Expr]:
+        """What a turn makes of the state's elements with these numbers."""
+        body = self._loop.body
+        elements = Elements(self._builder, self._work.job.strict, uses=use_counts(body))
+        for instruction in body.instructions:
+            number = state_index(instruction, body)
+            if number is not None:
+                elements.stored[instruction] = partial(self._read, state, number)
+        following = {}
+        for n in state:
+            made = self._loop.next[n]
+            value = elements.value(made, at if _is_array(self._loop, n) else ())
+            following[n] = self._builder.let(value, made.name)
+        return following
+
+    def _read(self, state: Mapping[int, Expr], number: int, at: Index) -> Values:
+        return (state[number] if number in state else self._initial(number, at),)
 
     def _local(self, number: int) -> Buffer:
         shape = self._loop.initial(number).array_shape
@@ -119,13 +151,8 @@ class _Block:
         buffer = self._kept[number]
         self._builder.store(buffer, at[: len(buffer.dimensions)], value)
 
-    def _values(self, number: int, at: Index) -> Values:
-        return (self._value(number, at),)
-
     def _value(self, number: int, at: Index) -> Expr:
-        buffer = self._kept.get(number)
-        if buffer is None:
-            return self._initial(number, at)
+        buffer = self._kept[number]
         return self._builder.load(buffer, at[: len(buffer.dimensions)])
 
     def _initial(self, number: int, at: Index) -> Expr:

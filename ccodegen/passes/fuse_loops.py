@@ -16,7 +16,7 @@ from ccodegen.ops.control import Fusion, While
 from ccodegen.ops.creation import Parameter
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.element_loops import is_elementwise
+from ccodegen.passes.element_loops import is_kernel
 from ccodegen.passes.fusion_group import is_written_out
 from ccodegen.passes.loops import Loop, as_loop, read_after, trip_count
 from ccodegen.support.decisions import decided
@@ -36,7 +36,7 @@ def fuse_loops(module: Module, context: PassContext) -> Module:
                 return new.operands[0].operands[new.attributes.index]
             loop = as_loop(new)
             turns = None if loop is None else trip_count(loop)
-            if loop is None or not turns or not is_elementwise(loop):
+            if loop is None or not turns or not is_kernel(loop, context.has_vectors):
                 return new
             why = "each element is made of those at its place"
             decided(new.name, f"is one kernel of {turns} turns", why)

@@ -11,7 +11,7 @@ from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.build import element_of, tuple_of
 from ccodegen.ops.elementwise import MATH_FUNCTIONS
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.element_loops import is_elementwise, made_elsewhere
+from ccodegen.passes.element_loops import is_kernel, made_elsewhere
 from ccodegen.passes.loops import (
     Loop,
     as_loop,
@@ -47,7 +47,7 @@ def hoist_invariant(module: Module, context: PassContext) -> Module:
     ```
     Only where it saves an expensive op, or a product of matrices from what is computed, or put
     together, for it first, and costs no more memory than its operands have, or
-    `context.folding_limit` bytes; or where nothing but elements at their places is left to compute.
+    `context.folding_limit` bytes; or where the loop then makes each element of those at its place.
     """
 
     def visit(instruction: Instruction) -> Instruction:
@@ -55,7 +55,7 @@ def hoist_invariant(module: Module, context: PassContext) -> Module:
         if loop is None:
             return instruction
         hoisted = with_hoisted(loop, _hoistable(loop, context.folding_limit))
-        new = _with_elements(hoisted).instruction
+        new = _with_elements(hoisted, context.has_vectors).instruction
         if new is instruction:
             return instruction
         return tuple_of(new, [element_of(new, new, n) for n in range(len(loop.shapes))])
@@ -63,13 +63,12 @@ def hoist_invariant(module: Module, context: PassContext) -> Module:
     return rewrite_module(module, visit)
 
 
-def _with_elements(loop: Loop) -> Loop:
-    """With what its turns read in another order, if then they make each element of those at its
-    place."""
+def _with_elements(loop: Loop, has_vectors: bool) -> Loop:
+    """With what its turns read in another order, if it then can be one kernel."""
     if trip_count(loop) is None:
         return loop
     more = with_hoisted(loop, made_elsewhere(loop))
-    return more if is_elementwise(more) else loop
+    return more if is_kernel(more, has_vectors) else loop
 
 
 def _hoistable(loop: Loop, limit: int) -> list[Instruction]:

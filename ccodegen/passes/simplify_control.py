@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import replace
 
-from ccodegen.hlo import opdef
-from ccodegen.hlo.ir import Computation, Instruction, Module
+from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.rewrite import rewrite_module
-from ccodegen.loop.cost import TRANSCENDENTAL
 from ccodegen.ops.control import Conditional
 from ccodegen.passes.constants import uniform
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.element_loops import is_elementwise
+from ccodegen.passes.element_loops import is_kernel, weight
 from ccodegen.passes.flatten_calls import expand_calls
 from ccodegen.passes.inline import Inlined, inline
 from ccodegen.passes.loops import as_loop, trip_count
@@ -21,14 +18,6 @@ from ccodegen.support.decisions import decided
 
 _MOST_UNROLLED = 400  # instructions of all turns
 _MOST_ALONE = 100  # where the loop could be one kernel: more wait for one another
-_LONG = 20  # instructions that a transcendental one is as much code as
-# Of those that move elements, the ones in whose result no element has changed its place.
-_SIMPLE = frozenset(
-    {
-        *("broadcast", "constant", "copy", "get-tuple-element", "iota"),
-        *("parameter", "reshape", "slice", "tuple"),
-    }
-)
 
 
 def simplify_control(module: Module, context: PassContext) -> Module:
@@ -50,8 +39,9 @@ def _expansion(most_unrolled: int, instruction: Instruction) -> Inlined | None:
     turns = None if loop is None else trip_count(loop)
     if loop is None or turns is None:
         return None
-    most = min(most_unrolled, _MOST_ALONE) if is_elementwise(loop) else most_unrolled
-    if turns > 1 and turns * _elementwise_size(loop.body) > most:
+    is_alone = is_kernel(loop, has_vectors=True)
+    most = min(most_unrolled, _MOST_ALONE) if is_alone else most_unrolled
+    if turns > 1 and turns * weight(loop.body) > most:
         return None
     if turns > 1:
         decided(instruction.name, f"has its {turns} turns one after the other", "they are short")
@@ -61,14 +51,6 @@ def _expansion(most_unrolled: int, instruction: Instruction) -> Inlined | None:
         state = turn.root
         side_roots += turn.side_roots
     return Inlined(state, tuple(side_roots))
-
-
-def _elementwise_size(body: Computation) -> float:
-    """How many instructions compute; infinite where some look at more than one element."""
-    computing = [i for i in body.instructions if i.op not in _SIMPLE]
-    if body.side_roots or not all(opdef.get(i.op).elementwise for i in computing):
-        return math.inf
-    return sum(_LONG if i.op in TRANSCENDENTAL else 1 for i in computing)
 
 
 def _conditional(instruction: Instruction, attributes: Conditional) -> Inlined | None:

@@ -149,7 +149,7 @@ def test_a_loop_inside_of_another_is_seen_alone():
 def test_the_bits_are_the_same_and_calls_say_who_runs_them(
     size: int, shares: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(element_loops, "_MOST_INSTRUCTIONS", 0)  # the loop is no kernel itself
+    monkeypatch.setattr(element_loops, "_MOST_WEIGHT", 0)  # the loop is no kernel itself
     text = LORENZ.format(n=size)
     one, two = (ccodegen.compile(text, threads=threads) for threads in (1, 2))
     inputs = [np.linspace(k, k + 1, size, dtype=np.float32) for k in range(3)]

@@ -74,7 +74,7 @@ def test_loop(name: str, strict: bool) -> None:
 
 
 def test_state_is_changed_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(element_loops, "_MOST_INSTRUCTIONS", 0)  # such loops stay
+    monkeypatch.setattr(element_loops, "_MOST_WEIGHT", 0)  # such loops stay
     program = check(LOOPS["in place"]).program
     (turn,) = (step for step in program.steps if isinstance(step, While))
     assert "copy" not in " ".join(names(turn.body))

@@ -40,7 +40,7 @@ STATES = {
 @pytest.fixture(autouse=True)
 def loops_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simplify_control, "_MOST_UNROLLED", 0)
-    monkeypatch.setattr(element_loops, "_MOST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(element_loops, "_MOST_WEIGHT", 0)
 
 
 def loop(name: str, turns: int, step: int = 1) -> str:

@@ -77,12 +77,12 @@ def test_turns(turns: int) -> None:
 
 def test_blocks_are_even_where_they_can_be() -> None:
     """One loop over blocks, and no rest beside it."""
-    program = check(loop("100,100"), target=with_vectors(load("x86-64"), 32)).program
+    program = check(loop("128,100"), target=with_vectors(load("x86-64"), 32)).program
     (call,) = (s for s in program.steps if isinstance(s, CallKernel))
     (blocks,) = call.kernel.body
     assert isinstance(blocks, For)
     assert isinstance(blocks.extent, int)
-    assert 10_000 % blocks.extent == 0
+    assert 12_800 % blocks.extent == 0
 
 
 def test_elements_one_by_one_without_vectors() -> None:
