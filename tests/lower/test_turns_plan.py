@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from ccodegen.loop.ir import CallKernel, For, While
@@ -16,10 +18,20 @@ def loops_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simplify_control, "_MOST_UNROLLED", 0)
 
 
+BODY = """v = {array} broadcast(a), dimensions={{}}  d = {array} subtract(x, v)
+  p = pred[{dimensions}] compare(d, y), direction=LT
+  x1 = {array} select(p, y, d)  y1 = {array} copy(x)  a1 = {element}[] add(a, a)"""
+
+
 def loop(
-    dimensions: str = "30,50", element: str = "f32", turns: int = 5, wanted: str = "1 2"
+    dimensions: str = "30,50",
+    element: str = "f32",
+    turns: int = 5,
+    wanted: str = "1 2",
+    made: str = BODY,
 ) -> str:
-    """Arrays x and y, a scalar that y is made of, and one that only it is made of itself."""
+    """Arrays x and y, a scalar a that arrays are made of, and one that is made of itself; `made`
+    makes the next ones."""
     array = f"{element}[{dimensions}]"
     shapes = ["s32[]", array, array, f"{element}[]", "s32[]"]
     state = f"({', '.join(shapes)})"
@@ -34,10 +46,8 @@ def loop(
         n = s32[] constant({turns})  ROOT l = pred[] compare(i, n), direction=LT }}
       b {{ s = {state} parameter(0)  {gets}
         one = s32[] constant(1)  next = s32[] add(i, one)  b1 = s32[] multiply(b, next)
-        v = {array} broadcast(a), dimensions={{}}  d = {array} subtract(x, v)
-        p = pred[{dimensions}] compare(d, y), direction=LT
-        x1 = {array} select(p, y, d)  a1 = {element}[] add(a, a)
-        ROOT t = {state} tuple(next, x1, x, a1, b1) }}
+        {made.format(array=array, dimensions=dimensions, element=element)}
+        ROOT t = {state} tuple(next, x1, y1, a1, b1) }}
       ENTRY e {{ zero = s32[] constant(0)  two = s32[] constant(2)
         x = {array} parameter(0)  a = {element}[] parameter(1)
         f = {element}[] constant(1)  y = {array} broadcast(f), dimensions={{}}
@@ -90,6 +100,33 @@ def test_elements_one_by_one_without_vectors() -> None:
     (call,) = (s for s in program.steps if isinstance(s, CallKernel))
     extents = [s.extent for s in statements(call.kernel.body) if isinstance(s, For)]
     assert extents == [40, 5]
+
+
+def _random_body(random: Random) -> str:
+    """A few operations on what there is, of which some become the next state."""
+    arrays, lines = ["x", "y", "v"], ["v = {array} broadcast(a), dimensions={{}}"]
+    for n in range(random.randint(1, 6)):
+        a, b = random.choices(arrays, k=2)
+        op = random.choice(["add", "subtract", "multiply", "maximum", "select"])
+        if op == "select":
+            lines.append(f"p{n} = pred[{{dimensions}}] compare({a}, {b}), direction=LE")
+            lines.append(f"t{n} = {{array}} select(p{n}, {b}, {a})")
+        else:
+            lines.append(f"t{n} = {{array}} {op}({a}, {b})")
+        arrays.append(f"t{n}")
+    ends = random.choices(arrays[2:], k=2)
+    lines += [f"{to} = {{array}} copy({end})" for to, end in zip(("x1", "y1"), ends, strict=True)]
+    return "\n".join([*lines, "a1 = {element}[] " + random.choice(["add(a, a)", "copy(a)"])])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_bodies(seed: int) -> None:
+    random = Random(seed)
+    element = random.choice(["f32", "f64", "s32", "bf16", "u8"])
+    dimensions = random.choice(["5", "40,33", "1024", "7,3,50"])
+    text = loop(dimensions, element, random.choice([2, 6, 30]), "1 2 3", _random_body(random))
+    check(text, strict=True)
+    check(text, target=load("cortex-m4"), strict=True)
 
 
 def test_in_the_memory_of_what_it_begins_with() -> None:
