@@ -93,9 +93,13 @@ Limits: TypeAlias = dict[Var, list[Affine]]
 
 
 def ends(extent: Expr) -> tuple[Expr, ...]:
-    """What the extent of a loop is the least of."""
-    if isinstance(extent, Apply) and extent.operator == "minimum":
-        return extent.arguments
+    """What the extent of a loop is the least of. A remainder is what whole parts leave, too."""
+    match extent:
+        case Apply("minimum", arguments):
+            return arguments
+        case Apply("remainder", (total, part)):
+            whole = Apply("multiply", (Apply("divide", (total, part), INDEX), part), INDEX)
+            return extent, Apply("subtract", (total, whole), INDEX)
     return (extent,)
 
 

@@ -220,6 +220,29 @@ def test_what_is_left_over_in_the_last_group(rows: int, tile: int, groups: int) 
     assert independent(padded(rows, tile, groups))
 
 
+def parted(columns: int, part: int) -> For:
+    """Each turn stores the whole parts of up to 16 columns, then what is left over."""
+    b = Builder()
+    y = Buffer("y", F32, (10**6,))
+    with b.loop(-(-columns // 16), "block") as block:
+        first = apply("multiply", block, index(16))
+        count = _least(columns, first, 16)
+        whole = apply("multiply", apply("divide", count, index(part)), index(part))
+        with b.loop(whole, "i") as i:
+            b.store(y, (apply("add", first, i),), const(F32, 1.0))
+        with b.loop(apply("remainder", count, index(part)), "j") as j:
+            b.store(y, (apply("add", first, apply("add", whole, j)),), const(F32, 2.0))
+    (loop,) = b.statements
+    assert isinstance(loop, For)
+    return loop
+
+
+@pytest.mark.parametrize("columns", [100, 96, 33])
+def test_whole_parts_and_what_they_leave(columns: int) -> None:
+    assert independent(parted(columns, 16))
+    assert independent(parted(columns, 5))
+
+
 def test_what_is_left_over_of_what_is_not_known() -> None:
     """Beginning at a row that the loops around the groups choose."""
     b = Builder()
