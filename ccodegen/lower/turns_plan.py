@@ -17,8 +17,8 @@ from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.element_loops import weight
 from ccodegen.passes.loops import Loop, as_loop, state_index, trip_count
 
-_LEAST = 256  # elements of a block: to begin a turn takes little of its time
-_BLOCKS = 8  # or more, of many elements, for threads to share
+_BLOCKS = 8  # or more, for threads to share
+_LEAST = 256  # elements of a block, if a cache has them: to begin a turn takes little of its time
 _FEW = 14  # instructions for each array of the state
 _EVEN = 16  # elements, that fill vectors
 
@@ -50,8 +50,8 @@ def _size(work: Work, loop: Loop, total: int) -> int:
         return 1
     arrays = [loop.initial(n).array_shape for n in range(len(loop.shapes)) if _is_array(loop, n)]
     of_cache = machine.cache_bytes // 2 // sum(a.element_type.bytes for a in arrays)
-    most = min(of_cache, -(-total // _BLOCKS))
-    most = max(_LEAST, most // _EVEN * _EVEN)
+    most = min(of_cache, max(_LEAST, -(-total // _BLOCKS)))
+    most = max(_EVEN, most // _EVEN * _EVEN)
     even = (size for size in range(most, most // 2, -_EVEN) if total % size == 0)
     return next(even, most)
 
