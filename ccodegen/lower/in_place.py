@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Computation, Instruction
 from ccodegen.hlo.shape import ArrayShape, leaves
+from ccodegen.ops.attributes_of import attributes_of
 from ccodegen.ops.control import Fusion
 from ccodegen.ops.creation import Parameter
+from ccodegen.ops.tuples import GetTupleElement
+from ccodegen.passes.element_loops import written_rows
+from ccodegen.passes.loops import Loop, as_loop
 
 
 def overwritten_operands(instruction: Instruction) -> tuple[tuple[int, int], ...]:
@@ -46,21 +50,34 @@ def _alike(operand: Instruction, result: Instruction) -> bool:
 
 
 def _fused_pairs(fusion: Instruction, computation: Computation) -> tuple[tuple[int, int], ...]:
-    """Parameters that only elementwise instructions read, in a fusion of one output shape; or any
-    of a loop's, which reads a block of all of them before it writes that."""
+    """Parameters that only elementwise instructions read, in a fusion of one output shape."""
     shapes = {s.dimensions for s in leaves(fusion.shape) if isinstance(s, ArrayShape)}
-    is_loop = any(i.op == "while" for i in computation.instructions)
-    if len(shapes) != 1 and not is_loop:
+    for instruction in computation.instructions:
+        loop = as_loop(instruction)
+        if loop is not None:
+            return _loop_pairs(loop, computation)
+    if len(shapes) != 1:
         return ()
     outputs = computation.root.operands if computation.root.op == "tuple" else (computation.root,)
-    moved: set[Instruction] = set()
-    if not is_loop:
-        (dimensions,) = shapes
-        moved = read_elsewhere(computation.instructions, dimensions)
+    (dimensions,) = shapes
+    moved = read_elsewhere(computation.instructions, dimensions)
     pairs = []
     for number, parameter in enumerate(computation.parameters):
         for leaf, output in enumerate(outputs):
             if parameter not in moved and _alike(parameter, output):
+                pairs.append((number, leaf))
+    return tuple(pairs)
+
+
+def _loop_pairs(loop: Loop, computation: Computation) -> tuple[tuple[int, int], ...]:
+    """A block of all parameters is read before that of any result is written, save for rows, which
+    are written in between: those may lie where they have begun."""
+    rows, pairs = written_rows(loop), []
+    for leaf, output in enumerate(computation.root.operands):
+        state = attributes_of(output, GetTupleElement).index
+        for number, parameter in enumerate(computation.parameters):
+            is_own = state not in rows or loop.initial(state) is parameter
+            if is_own and _alike(parameter, output):
                 pairs.append((number, leaf))
     return tuple(pairs)
 

@@ -8,14 +8,16 @@ from functools import partial
 from ccodegen.hlo.ir import Instruction, post_order
 from ccodegen.loop.builder import in_blocks, index
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
-from ccodegen.lower.elements import Elements, use_counts
+from ccodegen.lower.elements import Elements, OperandScope, use_counts
 from ccodegen.lower.job import Output, Work
 from ccodegen.lower.kernel_builder import Values
 from ccodegen.ops.attributes_of import attributes_of
+from ccodegen.ops.dynamic_slice import start_indices
 from ccodegen.ops.index import plus
 from ccodegen.ops.tuples import GetTupleElement
-from ccodegen.passes.element_loops import weight
-from ccodegen.passes.loops import Loop, as_loop, state_index, trip_count
+from ccodegen.passes.constants import array_of, integer_range
+from ccodegen.passes.element_loops import row_dimensions, weight, written_rows
+from ccodegen.passes.loops import Loop, as_loop, state_index, step_of, trip_count
 
 _BLOCKS = 8  # or more, for threads to share
 _LEAST = 256  # elements of a block, if a cache has them: to begin a turn takes little of its time
@@ -26,20 +28,22 @@ _EVEN = 16  # elements, that fill vectors
 def turns_plan(work: Work, instruction: Instruction) -> None:
     """for each block of elements: take the state; for each turn: for each element: make the next
     state; store it. Scalars that are wanted of the state are made by themselves, in as many turns.
+    Rows are read, and written, by the turns.
     """
     loop = as_loop(instruction)
     assert loop is not None
+    row = row_dimensions(loop)
     arrays: dict[int, Output] = {}
     scalars: dict[int, Output] = {}
     for output in work.job.outputs:
         number = attributes_of(output.instruction, GetTupleElement).index
-        (arrays if output.shape.rank else scalars)[number] = output
-    if arrays:
-        total = next(iter(arrays.values())).shape.size
+        (arrays if row and output.shape.rank else scalars)[number] = output
+    if row and arrays:
         emit = partial(_run, work, loop, arrays)
-        in_blocks(work.builder, total, _size(work, loop, total), "block", emit, LoopKind.PARALLEL)
+        size = _size(work, loop, row[0])
+        in_blocks(work.builder, row[0], size, "block", emit, LoopKind.PARALLEL)
     if scalars:
-        _run(work, loop, scalars, index(0), 1)
+        _run(work, loop, scalars, index(0), 0)
 
 
 def _size(work: Work, loop: Loop, total: int) -> int:
@@ -48,16 +52,19 @@ def _size(work: Work, loop: Loop, total: int) -> int:
     machine = work.job.target.machine
     if not machine.has_vectors:
         return 1
-    arrays = [loop.initial(n).array_shape for n in range(len(loop.shapes)) if _is_array(loop, n)]
-    of_cache = machine.cache_bytes // 2 // sum(a.element_type.bytes for a in arrays)
+    arrays = [loop.initial(n).array_shape for n in _lines(loop)]
+    of_cache = machine.cache_bytes // 2 // max(1, sum(a.element_type.bytes for a in arrays))
     most = min(of_cache, max(_LEAST, -(-total // _BLOCKS)))
     most = max(_EVEN, most // _EVEN * _EVEN)
     even = (size for size in range(most, most // 2, -_EVEN) if total % size == 0)
     return next(even, most)
 
 
-def _is_array(loop: Loop, number: int) -> bool:
-    return loop.initial(number).array_shape.rank > 0
+def _lines(loop: Loop) -> list[int]:
+    """The numbers in the state of the arrays, which blocks have as lines of their own."""
+    rows = written_rows(loop)
+    changing = [n for n in range(len(loop.shapes)) if not loop.is_invariant(n) and n not in rows]
+    return [n for n in changing if loop.initial(n).array_shape.rank]
 
 
 def _at_once(work: Work, loop: Loop, turns: int) -> int:
@@ -66,8 +73,7 @@ def _at_once(work: Work, loop: Loop, turns: int) -> int:
     chooses = any(i.op == "select" for i in loop.body.instructions)
     if chooses or not work.job.target.machine.has_vectors:
         return 1
-    lines = sum(_is_array(loop, n) and not loop.is_invariant(n) for n in range(len(loop.shapes)))
-    most = int(_FEW * lines // max(1, weight(loop.body)))
+    most = int(_FEW * len(_lines(loop)) // max(1, weight(loop.body, rows=True)))
     return next((count for count in range(most, 1, -1) if turns % count == 0), 1)
 
 
@@ -78,6 +84,7 @@ def _run(
     block = _Block(work, loop, outputs, first, count)
     turns = trip_count(loop) or 0
     at_once = _at_once(work, loop, turns)
+    block.fill()
     block.each(block.take)
     with work.builder.loop(turns // at_once, "turn"):
         block.each(partial(block.advance, at_once))
@@ -86,32 +93,45 @@ def _run(
 
 class _Block:
     """What is kept of some elements: the state, as far as the outputs (by their numbers in it) are
-    made of it."""
+    made of it. `count`: of the elements, 0 for the scalars alone."""
 
     def __init__(
         self, work: Work, loop: Loop, outputs: Mapping[int, Output], first: Expr, count: int
     ) -> None:
         self._work, self._builder, self._loop = work, work.builder, loop
         self._outputs, self._first, self._count = outputs, first, count
-        self._kept = {n: self._local(n) for n in _needed(loop, outputs)}
+        self._rows = {n: row for n, row in written_rows(loop).items() if n in outputs}
+        needed = _needed(loop, outputs)
+        self._lines = [n for n in _lines(loop) if n in needed]
+        self._scalars = [n for n in needed if not loop.initial(n).array_shape.rank]
+        self._kept = {n: self._local(n) for n in (*self._lines, *self._scalars)}
 
     def each(self, do: Callable[[Sequence[int], Index], None]) -> None:
         """Does it with the numbers of the arrays at each index, then with those of the scalars."""
-        arrays = [n for n in self._kept if _is_array(self._loop, n)]
-        scalars = [n for n in self._kept if n not in arrays]
-        if arrays:
+        if self._count:
             with self._builder.loop(self._count, "i", LoopKind.PARALLEL) as i:
-                do(arrays, (i,))
-        if scalars:
-            do(scalars, ())
+                do(self._lines, (i,))
+        if self._scalars or not self._count:
+            do(self._scalars, ())
+
+    def fill(self) -> None:
+        """Rows that no turn may write are as they have been."""
+        for n in self._rows:
+            if not _writes_all_rows(self._loop, n):
+                count = self._loop.initial(n).array_shape.dimensions[0]
+                with self._builder.loop(count, "row") as row:
+                    self.each(partial(self._fill, n, row))
+
+    def _fill(self, number: int, row: Expr, _: Sequence[int], at: Index) -> None:
+        if self._is_of_rows(at):
+            self._give(number, (row, *at), self._initial(number, (row, *at)))
 
     def take(self, numbers: Sequence[int], at: Index) -> None:
         for n in numbers:
             self._keep(n, at, self._initial(n, at))
 
     def advance(self, turns: int, numbers: Sequence[int], at: Index) -> None:
-        scalars = [n for n in self._kept if not _is_array(self._loop, n)]
-        state = {n: self._value(n, at) for n in dict.fromkeys((*numbers, *scalars))}
+        state = {n: self._value(n, at) for n in dict.fromkeys((*numbers, *self._scalars))}
         for _ in range(turns):
             state = self._following(state, at)
         for n in numbers:
@@ -120,27 +140,40 @@ class _Block:
     def give(self, numbers: Sequence[int], at: Index) -> None:
         for n in numbers:
             if n in self._outputs:
-                to = self._outputs[n]
-                place = self._work.elements.load(to.buffer, to.shape.dimensions, self._whole(at))
-                self._builder.store(to.buffer, place.indices, self._value(n, at))
+                self._give(n, at, self._value(n, at))
+
+    def _is_of_rows(self, at: Index) -> bool:
+        """Whether rows have an element there: the scalars' have one."""
+        return bool(at) is bool(self._count)
 
     def _following(self, state: Mapping[int, Expr], at: Index) -> dict[int, Expr]:
-        """What a turn makes of the state's elements with these numbers."""
+        """What a turn makes of the state's elements with these numbers; it writes its rows."""
         body = self._loop.body
         elements = Elements(self._builder, self._work.job.strict, uses=use_counts(body))
         for instruction in body.instructions:
             number = state_index(instruction, body)
             if number is not None:
                 elements.stored[instruction] = partial(self._read, state, number)
+        for number, update in self._rows.items() if self._is_of_rows(at) else ():
+            row = elements.value(update.operands[1], (index(0), *at))
+            sizes = update.operands[1].array_shape.dimensions
+            start, *_ = start_indices(OperandScope(elements, update), update, 2, sizes)
+            place = (self._builder.let(start, "start"), *at)
+            self._give(number, place, self._builder.let(row, update.name))
         following = {}
         for n in state:
             made = self._loop.next[n]
-            value = elements.value(made, at if _is_array(self._loop, n) else ())
+            value = elements.value(made, at if n in self._lines else ())
             following[n] = self._builder.let(value, made.name)
         return following
 
     def _read(self, state: Mapping[int, Expr], number: int, at: Index) -> Values:
         return (state[number] if number in state else self._initial(number, at),)
+
+    def _give(self, number: int, at: Index, value: Expr) -> None:
+        to = self._outputs[number]
+        place = self._work.elements.load(to.buffer, to.shape.dimensions, self._whole(at))
+        self._builder.store(to.buffer, place.indices, value)
 
     def _local(self, number: int) -> Buffer:
         shape = self._loop.initial(number).array_shape
@@ -159,8 +192,35 @@ class _Block:
         return self._work.elements.value(self._loop.initial(number), self._whole(at))
 
     def _whole(self, at: Index) -> Index:
-        """The index in whole arrays."""
-        return tuple(plus(self._first, i) for i in at)
+        """The index in whole arrays; in rows it is the last one that counts elements."""
+        return (*at[:-1], plus(self._first, at[-1])) if at and self._count else at
+
+
+def _writes_all_rows(loop: Loop, number: int) -> bool:
+    """Whether the turns write one row after the other, from the first or the last one on."""
+    start = loop.next[number].operands[2]
+    rows, *_ = loop.initial(number).array_shape.dimensions
+    if trip_count(loop) != rows or rows > integer_range(start.array_shape.element_type)[1]:
+        return False
+    places = [_at_turn(loop, start, turn) for turn in (0, 1, rows - 1)]
+    return places in ([0, 1, rows - 1], [rows - 1, rows - 2, 0])
+
+
+def _at_turn(loop: Loop, scalar: Instruction, turn: int) -> int | None:
+    """The value of a sum of constants and a counter in a turn, where it is one."""
+    constant = array_of(scalar)
+    if constant is not None:
+        return int(constant)
+    number = state_index(scalar, loop.body)
+    if number is not None:
+        start, step = array_of(loop.initial(number)), step_of(loop, number)
+        return None if start is None or step is None else int(start) + turn * step
+    if scalar.op not in ("add", "subtract"):
+        return None
+    a, b = (_at_turn(loop, operand, turn) for operand in scalar.operands)
+    if a is None or b is None:
+        return None
+    return a + b if scalar.op == "add" else a - b
 
 
 def _needed(loop: Loop, outputs: Iterable[int]) -> list[int]:

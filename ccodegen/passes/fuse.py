@@ -23,7 +23,7 @@ def fuse(module: Module, context: PassContext) -> Module:
     kLoop: elementwise and movement. kInput: with reduces. kOutput: after a dot or convolution.
     Only computations that run as control flow are looked at, not those applied to scalars.
     """
-    control = _control_computations(module)
+    control = control_computations(module)
 
     def transform(
         computation: Computation, callees: dict[Computation, Computation]
@@ -34,7 +34,8 @@ def fuse(module: Module, context: PassContext) -> Module:
     return map_computations(module, transform)
 
 
-def _control_computations(module: Module) -> set[Computation]:
+def control_computations(module: Module) -> set[Computation]:
+    """The entry, and what its loops and conditionals run."""
     found = {module.entry}
     for computation in reversed(called_first([module.entry])):
         if computation in found:

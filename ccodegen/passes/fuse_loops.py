@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from ccodegen.hlo.ir import Computation, Instruction, Module
-from ccodegen.hlo.rewrite import (
-    rewrite_computation,
-    rewrite_with_old,
-    transform_computations,
-)
+from ccodegen.hlo.rewrite import map_computations, rewrite_computation, rewrite_with_old
 from ccodegen.hlo.shape import ArrayShape, Shape, TupleShape
 from ccodegen.ops.build import derived, element_of, reshape, tuple_of
 from ccodegen.ops.control import Fusion, While
 from ccodegen.ops.creation import Parameter
+from ccodegen.ops.dynamic_slice import DynamicSlice
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.element_loops import is_kernel
+from ccodegen.passes.element_loops import is_kernel, row_dimensions
+from ccodegen.passes.fuse import control_computations
 from ccodegen.passes.fusion_group import is_written_out
 from ccodegen.passes.loops import Loop, as_loop, read_after, trip_count
 from ccodegen.support.decisions import decided
@@ -27,10 +28,13 @@ def fuse_loops(module: Module, context: PassContext) -> Module:
     `fusion(reshape(x), reshape(y))`, which calls that loop over arrays of one dimension.
 
     Its kernel takes a block of elements through all turns, while they lie in the first cache, and
-    threads that share it meet once.
+    threads that share it meet once. Only computations that run as control flow are looked at.
     """
+    control = control_computations(module)
 
-    def fused(computation: Computation) -> Computation:
+    def fused(
+        computation: Computation, callees: dict[Computation, Computation]
+    ) -> Computation:
         def visit(old: Instruction, new: Instruction) -> Instruction:
             if isinstance(new.attributes, GetTupleElement) and new.operands[0].op == "tuple":
                 return new.operands[0].operands[new.attributes.index]
@@ -42,18 +46,22 @@ def fuse_loops(module: Module, context: PassContext) -> Module:
             decided(new.name, f"is one kernel of {turns} turns", why)
             return _fused(loop, read_after(computation, old))
 
-        return rewrite_with_old(computation, visit)
+        if computation not in control:
+            return rewrite_computation(computation, lambda i: i, callees)
+        return rewrite_with_old(computation, visit, callees)
 
-    return transform_computations(module, fused)
+    return map_computations(module, fused)
 
 
 def _fused(loop: Loop, wanted: set[int] | None) -> Instruction:
     """A tuple in the place of the loop, of which only what is wanted has to be right."""
     origin, numbers = loop.instruction, range(len(loop.shapes))
     operands: list[Instruction] = []
-    init = tuple_of(loop.init, [_inside(loop.initial(n), operands) for n in numbers])
-    condition = rewrite_computation(loop.condition, _flattened)
-    body = rewrite_computation(loop.body, _flattened)
+    flattened = partial(_flattened, row_dimensions(loop) or ())
+    inside = [_inside(loop.initial(n), flattened, operands) for n in numbers]
+    init = tuple_of(loop.init, inside)
+    condition = rewrite_computation(loop.condition, flattened)
+    body = rewrite_computation(loop.body, flattened)
     attributes = While(condition, body)
     turned = replace(origin, shape=init.shape, operands=(init,), attributes=attributes)
     made = [n for n in numbers if not loop.is_invariant(n) and (wanted is None or n in wanted)]
@@ -68,28 +76,39 @@ def _fused(loop: Loop, wanted: set[int] | None) -> Instruction:
     return tuple_of(origin, [after.get(n, loop.initial(n)) for n in numbers])
 
 
-def _inside(initial: Instruction, operands: list[Instruction]) -> Instruction:
+def _inside(
+    initial: Instruction,
+    flattened: Callable[[Instruction], Instruction],
+    operands: list[Instruction],
+) -> Instruction:
     """What the loop begins with, in the fusion: a constant as it is, else a parameter for one more
     of the operands."""
     scalar = initial.operands[0] if initial.op == "broadcast" else initial
+    flat = flattened(initial)
     if is_written_out(scalar) and not scalar.array_shape.dimensions:
-        return _flattened(initial)
-    size = initial.array_shape.size
-    operand = reshape(initial, initial, (size,)) if initial.array_shape.rank else initial
-    operands.append(operand)
-    number = len(operands) - 1
-    return derived(initial, "parameter", operand.shape, (), Parameter(number))
+        return flat
+    operands.append(reshape(initial, initial, flat.array_shape.dimensions))
+    return derived(initial, "parameter", flat.shape, (), Parameter(len(operands) - 1))
 
 
-def _flattened(instruction: Instruction) -> Instruction:
-    shape = _flat(instruction.shape)
-    return instruction if shape == instruction.shape else replace(instruction, shape=shape)
+def _flattened(row: tuple[int, ...], instruction: Instruction) -> Instruction:
+    """The same of rows of one dimension."""
+    if len(row) < 2:
+        return instruction
+    new = replace(instruction, shape=_flat(row, instruction.shape))
+    if new.op == "dynamic-slice":
+        sizes = DynamicSlice(new.array_shape.dimensions)
+        return replace(new, operands=new.operands[:3], attributes=sizes)
+    return replace(new, operands=new.operands[:4]) if new.op == "dynamic-update-slice" else new
 
 
-def _flat(shape: Shape) -> Shape:
-    """The same elements in arrays of at most one dimension."""
+def _flat(row: tuple[int, ...], shape: Shape) -> Shape:
     if isinstance(shape, TupleShape):
-        return TupleShape(tuple(map(_flat, shape.elements)))
-    if isinstance(shape, ArrayShape) and shape.rank > 1:
+        return TupleShape(tuple(_flat(row, element) for element in shape.elements))
+    if not isinstance(shape, ArrayShape):
+        return shape
+    if shape.dimensions == row:
         return shape.with_dimensions((shape.size,))
+    if shape.dimensions[1:] == row:
+        return shape.with_dimensions((shape.dimensions[0], math.prod(row)))
     return shape

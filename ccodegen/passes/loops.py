@@ -195,7 +195,7 @@ def trip_count(loop: Loop) -> int | None:
 
 
 def _turns(loop: Loop, index: int, direction: str, limit: int) -> int | None:
-    start, step = array_of(loop.initial(index)), _step(loop, index)
+    start, step = array_of(loop.initial(index)), step_of(loop, index)
     element_type = loop.initial(index).array_shape.element_type
     if start is None or not step or not element_type.is_integer:
         return None
@@ -211,7 +211,8 @@ def _turns(loop: Loop, index: int, direction: str, limit: int) -> int | None:
     return turns if low <= last <= high else None
 
 
-def _step(loop: Loop, index: int) -> int | None:
+def step_of(loop: Loop, index: int) -> int | None:
+    """What each turn adds to a scalar, if it is a constant."""
     following = loop.next[index]
     if following.op not in ("add", "subtract"):
         return None

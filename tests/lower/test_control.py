@@ -21,6 +21,7 @@ c3 { s = STATE parameter(0)  i = s32[] get-tuple-element(s), index=0
 @pytest.fixture(autouse=True)
 def loops_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simplify_control, "_MOST_UNROLLED", 0)
+    monkeypatch.setattr(element_loops, "_MOST_WEIGHT", 0)
 
 
 def loop(state: str, body: str, initial: str) -> str:
@@ -73,8 +74,7 @@ def test_loop(name: str, strict: bool) -> None:
     check(LOOPS[name], strict=strict)
 
 
-def test_state_is_changed_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(element_loops, "_MOST_WEIGHT", 0)  # such loops stay
+def test_state_is_changed_in_place() -> None:
     program = check(LOOPS["in place"]).program
     (turn,) = (step for step in program.steps if isinstance(step, While))
     assert "copy" not in " ".join(names(turn.body))

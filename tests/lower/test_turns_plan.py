@@ -10,6 +10,7 @@ from ccodegen.loop.ir import CallKernel, For, While
 from ccodegen.loop.rebuild import statements
 from ccodegen.passes import simplify_control
 from ccodegen.target import load
+from tests.passes.test_fuse_loops import scan
 from tests.three_ways import check, with_vectors
 
 
@@ -100,6 +101,29 @@ def test_elements_one_by_one_without_vectors() -> None:
     (call,) = (s for s in program.steps if isinstance(s, CallKernel))
     extents = [s.extent for s in statements(call.kernel.body) if isinstance(s, For)]
     assert extents == [40, 5]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("start", ["i", "back", "next"])
+@pytest.mark.parametrize("row", ["", "8", "5,70", "1040"])
+def test_rows(row: str, start: str, strict: bool) -> None:
+    """Where not every turn writes one of its own, the others are what they were."""
+    program = check(scan(row, start), strict=strict).program
+    assert not any(isinstance(step, While) for step in program.steps)
+    check(scan(row, start), strict=strict, target=load("cortex-m4"))
+
+
+def test_rows_in_the_memory_of_what_they_were() -> None:
+    check(scan("40", "next"), donate=[2], strict=True)
+    check(scan("40", "back"), donate=[1], strict=True)
+
+
+@pytest.mark.parametrize(("start", "copied"), [("i", False), ("back", False), ("next", True)])
+def test_rows_that_turns_write_all_of_are_not_copied(start: str, copied: bool) -> None:
+    program = check(scan("40", start)).program
+    (call,) = (s for s in program.steps if isinstance(s, CallKernel))
+    loops = [s.var.name for s in statements(call.kernel.body) if isinstance(s, For)]
+    assert any(name.startswith("row") for name in loops) is copied
 
 
 def _random_body(random: Random) -> str:

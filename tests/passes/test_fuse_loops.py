@@ -7,6 +7,7 @@ import pytest
 from ccodegen.hlo.ir import Instruction, Module
 from ccodegen.hlo.shape import ArrayShape
 from ccodegen.ops.control import Fusion, While
+from ccodegen.passes.drop_dead import drop_dead
 from ccodegen.passes.fuse_loops import fuse_loops
 from ccodegen.passes.hoist_invariant import hoist_invariant
 from ccodegen.passes.simplify_algebra import simplify_algebra
@@ -45,7 +46,7 @@ def loop(body: str = HALVED, following: str = "k, h, a1", wanted: str = "1 2") -
 def fused(text: str) -> tuple[Module, Instruction]:
     """After the passes that make it one, and the bits are checked; and the fusion."""
     old = new = module(text)
-    for transform in (hoist_invariant, trim_loops, simplify_algebra, fuse_loops):
+    for transform in (drop_dead, hoist_invariant, trim_loops, simplify_algebra, fuse_loops):
         new = transform(new, STRICT)
     assert same_bits(old, new)
     (found,) = (i for i in new.entry.instructions if i.op == "fusion")
@@ -83,6 +84,57 @@ def test_what_is_read_in_another_order_is_computed_before() -> None:
     assert "slice" in {i.op for i in program.entry.instructions}
     assert "slice" not in {i.op for i in inside(fusion)}
     assert len(fusion.operands) == 2
+
+
+def scan(row: str, start: str = "i", more: str = "", kept: str = "") -> str:
+    """Six turns that read a row of xs and write one of ys; `row`: as it is in the state."""
+    sizes = ",".join(f for f in ("6", row) if f)
+    one, zeros = ",".join(f for f in ("1", row) if f), ", z" * len([f for f in row.split(",") if f])
+    state = f"(s32[], f32[{row}], f32[{sizes}], f32[{sizes}])"
+    return f"""
+      c {{ s = {state} parameter(0)  i = s32[] get-tuple-element(s), index=0
+        n = s32[] constant(6)  ROOT l = pred[] compare(i, n), direction=LT }}
+      b {{ s = {state} parameter(0)  i = s32[] get-tuple-element(s), index=0
+        a = f32[{row}] get-tuple-element(s), index=1
+        xs = f32[{sizes}] get-tuple-element(s), index=2
+        ys = f32[{sizes}] get-tuple-element(s), index=3
+        z = s32[] constant(0)  one = s32[] constant(1)  five = s32[] constant(5)
+        next = s32[] add(i, one)  back = s32[] subtract(five, i)
+        d = f32[{one}] dynamic-slice(xs, {start}{zeros}), dynamic_slice_sizes={{{one}}}
+        x = f32[{row}] reshape(d)  h = f32[{row}] add(a, x)  {more}
+        u = f32[{one}] reshape(h)
+        w = f32[{sizes}] dynamic-update-slice(ys, u, {start}{zeros})
+        ROOT t = {state} tuple(next, h, xs, {kept or "w"}) }}
+      ENTRY e {{ zero = s32[] constant(0)  a = f32[{row}] parameter(0)
+        xs = f32[{sizes}] parameter(1)  ys = f32[{sizes}] parameter(2)
+        t = {state} tuple(zero, a, xs, ys)  w = {state} while(t), condition=c, body=b
+        h = f32[{row}] get-tuple-element(w), index=1
+        y = f32[{sizes}] get-tuple-element(w), index=3
+        ROOT r = (f32[{row}], f32[{sizes}]) tuple(h, y) }}"""
+
+
+@pytest.mark.parametrize("start", ["i", "back", "next"])
+@pytest.mark.parametrize("row", ["", "8", "2,3,4"])
+def test_rows_that_turns_read_and_write(row: str, start: str) -> None:
+    _, fusion = fused(scan(row, start))
+    sizes = {"": "[6]", "8": "[6,8]", "2,3,4": "[6,24]"}[row]
+    assert str(fusion.operands[-1].shape) == f"f32{sizes}"
+    assert {"dynamic-slice", "dynamic-update-slice"} <= {i.op for i in inside(fusion)}
+
+
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        ("k = f32[6,8] negate(ys)", "k"),
+        ("q = f32[2,8] slice(xs), slice={[0:2], [0:8]}  o = f32[6,8] "
+         "dynamic-update-slice(ys, q, i, z)", "o"),
+        ("q = f32[1,8] dynamic-slice(ys, i, z), dynamic_slice_sizes={1,8}  o = f32[6,8] "
+         "dynamic-update-slice(ys, q, next, z)", "o"),
+    ],
+)
+def test_rows_that_are_read_or_are_more_than_one_stay(more: str, kept: str) -> None:
+    text = scan("8", "i", more, kept).replace("five = s32[] constant(5)", "")
+    leaves_alone(text.replace("back = s32[] subtract(five, i)", ""), fuse_loops)
 
 
 @pytest.mark.parametrize(
