@@ -105,7 +105,9 @@
 #define CCG_GUARDED(type, element) (*(const volatile type *)&(element))
 
 /* After a loop that adds integers to the elements of an array: they are in memory. gcc 12 keeps
-   vectors of partial sums instead, and where the array is read twice takes those for the sums. */
+   vectors of partial sums instead, and where the array is read twice takes those for the sums. And
+   of a variable, where a loop has stored a square: for gcc 12 that is one factor of a product that
+   vectors may compute the parts of. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(CCG_PLAIN)
 #define CCG_SETTLED(array) __asm__("" : "+m"(array))
 #else

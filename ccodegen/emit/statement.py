@@ -81,6 +81,7 @@ class StatementPrinter:
         self._kept |= _kept(statements, own)
         rest = iter(_with_next(statements))
         steers = any(isinstance(s, For) and s.kind in _VECTORS for s in statements)
+        squares = any(map(_squares_integers, statements))
         for statement, following in rest:
             if steers and isinstance(statement, Let):
                 lines += self.let(statement, may_guard=True)
@@ -90,9 +91,10 @@ class StatementPrinter:
                 next(rest)
             else:
                 lines += self.statement(statement)
-            if isinstance(statement, For):
-                sums = _sums(statement, own)
-                lines += [f"CCG_SETTLED({self.name(buffer)});" for buffer in sums]
+            settled = _sums(statement, own) if isinstance(statement, For) else []
+            if isinstance(statement, Store) and self._around and squares:
+                settled = [statement.buffer] if _is_integer_variable(statement.buffer) else []
+            lines += [f"CCG_SETTLED({self.name(buffer)});" for buffer in settled]
         return lines
 
     def statement(self, statement: Stmt) -> list[str]:
@@ -237,6 +239,19 @@ def _makes_vectors(loop: For) -> bool:
 
 def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]:
     return zip(statements, [*statements[1:], None], strict=True)
+
+
+def _is_integer_variable(buffer: Buffer) -> bool:
+    is_local = buffer.space is Space.LOCAL and not buffer.dimensions
+    return is_local and buffer.type.is_integer
+
+
+def _squares_integers(statement: Stmt) -> bool:
+    """Whether it multiplies an integer by itself, which may be a variable."""
+    if not isinstance(statement, Let | Store):
+        return False
+    products = (a for a in applied(statement.value) if a.operator == "multiply")
+    return any(a.type.is_integer and a.arguments[0] == a.arguments[1] for a in products)
 
 
 def _sums(loop: For, buffers: Sequence[Buffer]) -> list[Buffer]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 
+import ccodegen
 from ccodegen.loop.ir import CallKernel, For, While
 from ccodegen.loop.rebuild import statements
 from ccodegen.passes import simplify_control
@@ -84,6 +86,21 @@ def test_what_is_wanted_of_the_state(wanted: str) -> None:
 @pytest.mark.parametrize("turns", [1, 2, 300])
 def test_turns(turns: int) -> None:
     check(loop("5", turns=turns), strict=True)
+
+
+@pytest.mark.parametrize("square", ["multiply(a, a)", "multiply(q, q)"])
+@pytest.mark.parametrize("dimensions", ["257", "9"])
+def test_squares_of_integers(dimensions: str, square: str) -> None:
+    """Gcc 12 computes one of them where vectors have instructions of AVX2."""
+    made = BODY.replace("a1 = {element}[] add(a, a)", "q = {element}[] multiply(a, a)  "
+        "a1 = {element}[] " + square).replace("d = {array} subtract(x, v)",
+        "d = {array} multiply(x, x)")
+    text = "HloModule m" + loop(dimensions, "s32", 17, "1 3", made)
+    for first in (-6, 3):
+        given = np.full(int(dimensions), first, np.int32), np.int32(first)
+        expected = ccodegen.evaluate(text, *given)
+        for got, wanted in zip(ccodegen.compile(text)(*given), expected, strict=True):
+            np.testing.assert_array_equal(got, wanted)
 
 
 def test_blocks_are_even_where_they_can_be() -> None:
