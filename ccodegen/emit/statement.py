@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from ccodegen.emit.expression import ExpressionPrinter, is_pair
 from ccodegen.emit.lines import indented
@@ -81,7 +82,7 @@ class StatementPrinter:
         self._kept |= _kept(statements, own)
         rest = iter(_with_next(statements))
         steers = any(isinstance(s, For) and s.kind in _VECTORS for s in statements)
-        squares = any(map(_squares_integers, statements))
+        squares = bool(self._around) and any(map(_squares_integers, statements))
         for statement, following in rest:
             if steers and isinstance(statement, Let):
                 lines += self.let(statement, may_guard=True)
@@ -92,8 +93,8 @@ class StatementPrinter:
             else:
                 lines += self.statement(statement)
             settled = _sums(statement, own) if isinstance(statement, For) else []
-            if isinstance(statement, Store) and self._around and squares:
-                settled = [statement.buffer] if _is_integer_variable(statement.buffer) else []
+            if squares and _sets_integer(statement):
+                settled = [statement.buffer]
             lines += [f"CCG_SETTLED({self.name(buffer)});" for buffer in settled]
         return lines
 
@@ -241,9 +242,11 @@ def _with_next(statements: Sequence[Stmt]) -> Iterator[tuple[Stmt, Stmt | None]]
     return zip(statements, [*statements[1:], None], strict=True)
 
 
-def _is_integer_variable(buffer: Buffer) -> bool:
-    is_local = buffer.space is Space.LOCAL and not buffer.dimensions
-    return is_local and buffer.type.is_integer
+def _sets_integer(statement: Stmt) -> TypeGuard[Store]:
+    """Whether it stores into a variable of integers."""
+    if not isinstance(statement, Store) or statement.buffer.dimensions:
+        return False
+    return statement.buffer.space is Space.LOCAL and statement.buffer.type.is_integer
 
 
 def _squares_integers(statement: Stmt) -> bool:

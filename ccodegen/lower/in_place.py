@@ -51,11 +51,11 @@ def _alike(operand: Instruction, result: Instruction) -> bool:
 
 def _fused_pairs(fusion: Instruction, computation: Computation) -> tuple[tuple[int, int], ...]:
     """Parameters that only elementwise instructions read, in a fusion of one output shape."""
-    shapes = {s.dimensions for s in leaves(fusion.shape) if isinstance(s, ArrayShape)}
     for instruction in computation.instructions:
         loop = as_loop(instruction)
         if loop is not None:
             return _loop_pairs(loop, computation)
+    shapes = {s.dimensions for s in leaves(fusion.shape) if isinstance(s, ArrayShape)}
     if len(shapes) != 1:
         return ()
     outputs = computation.root.operands if computation.root.op == "tuple" else (computation.root,)

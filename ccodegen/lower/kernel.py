@@ -112,7 +112,7 @@ def _built(work: Work, buffers: tuple[Buffer, ...], kernel: Kernel) -> Built:
         if has_conditions(body):
             body = name_conditions(mask_choices(body), fresh)
             body = name_arms(body, fresh, machine.masked_bytes)
-        if machine.vector_bytes == 64 and any(b.type is ElementType.F64 for b in buffers):
+        if machine.has_wide_vectors and any(b.type is ElementType.F64 for b in buffers):
             body = widen_masks_of_doubles(body)
         body = pair_turns(body, fresh)
     if machine.fetches_ahead:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from ccodegen.hlo import opdef
 from ccodegen.hlo.ir import Instruction, post_order
 from ccodegen.loop.builder import in_blocks, index
 from ccodegen.loop.ir import Buffer, Expr, Index, LoopKind
@@ -17,7 +18,7 @@ from ccodegen.ops.index import plus
 from ccodegen.ops.tuples import GetTupleElement
 from ccodegen.passes.constants import array_of, integer_range
 from ccodegen.passes.element_loops import row_dimensions, weight, written_rows
-from ccodegen.passes.loops import Loop, as_loop, state_index, step_of, trip_count
+from ccodegen.passes.loops import Loop, as_loop, needed, state_index, step_of, trip_count
 
 _BLOCKS = 8  # or more, for threads to share
 _LEAST = 256  # elements of a block, if a cache has them: to begin a turn takes little of its time
@@ -39,11 +40,14 @@ def turns_plan(work: Work, instruction: Instruction) -> None:
         number = attributes_of(output.instruction, GetTupleElement).index
         (arrays if row and output.shape.rank else scalars)[number] = output
     if row and arrays:
-        emit = partial(_run, work, loop, arrays)
         size = _size(work, loop, row[0])
+
+        def emit(first: Expr, count: int) -> None:
+            _Block(work, loop, arrays, first, count).write()
+
         in_blocks(work.builder, row[0], size, "block", emit, LoopKind.PARALLEL)
     if scalars:
-        _run(work, loop, scalars, index(0), 0)
+        _Block(work, loop, scalars, index(0), 0).write()
 
 
 def _size(work: Work, loop: Loop, total: int) -> int:
@@ -77,20 +81,6 @@ def _at_once(work: Work, loop: Loop, turns: int) -> int:
     return next((count for count in range(most, 1, -1) if turns % count == 0), 1)
 
 
-def _run(
-    work: Work, loop: Loop, outputs: Mapping[int, Output], first: Expr, count: int
-) -> None:
-    """All turns for so many elements from the first one on."""
-    block = _Block(work, loop, outputs, first, count)
-    turns = trip_count(loop) or 0
-    at_once = _at_once(work, loop, turns)
-    block.fill()
-    block.each(block.take)
-    with work.builder.loop(turns // at_once, "turn"):
-        block.each(partial(block.advance, at_once))
-    block.each(block.give)
-
-
 class _Block:
     """What is kept of some elements: the state, as far as the outputs (by their numbers in it) are
     made of it. `count`: of the elements, 0 for the scalars alone."""
@@ -101,12 +91,23 @@ class _Block:
         self._work, self._builder, self._loop = work, work.builder, loop
         self._outputs, self._first, self._count = outputs, first, count
         self._rows = {n: row for n, row in written_rows(loop).items() if n in outputs}
-        needed = _needed(loop, outputs)
-        self._lines = [n for n in _lines(loop) if n in needed]
-        self._scalars = [n for n in needed if not loop.initial(n).array_shape.rank]
+        invariant = [n for n in range(len(loop.shapes)) if loop.is_invariant(n)]
+        made = sorted(needed(loop, outputs, invariant))
+        self._lines = [n for n in _lines(loop) if n in made]
+        self._scalars = [n for n in made if not loop.initial(n).array_shape.rank]
         self._kept = {n: self._local(n) for n in (*self._lines, *self._scalars)}
 
-    def each(self, do: Callable[[Sequence[int], Index], None]) -> None:
+    def write(self) -> None:
+        """All turns."""
+        turns = trip_count(self._loop) or 0
+        at_once = _at_once(self._work, self._loop, turns)
+        self._fill()
+        self._each(self._take)
+        with self._builder.loop(turns // at_once, "turn"):
+            self._each(partial(self._advance, at_once))
+        self._each(self._give)
+
+    def _each(self, do: Callable[[Sequence[int], Index], None]) -> None:
         """Does it with the numbers of the arrays at each index, then with those of the scalars."""
         if self._count:
             with self._builder.loop(self._count, "i", LoopKind.PARALLEL) as i:
@@ -114,33 +115,33 @@ class _Block:
         if self._scalars or not self._count:
             do(self._scalars, ())
 
-    def fill(self) -> None:
+    def _fill(self) -> None:
         """Rows that no turn may write are as they have been."""
         for n in self._rows:
             if not _writes_all_rows(self._loop, n):
                 count = self._loop.initial(n).array_shape.dimensions[0]
                 with self._builder.loop(count, "row") as row:
-                    self.each(partial(self._fill, n, row))
+                    self._each(partial(self._fill_row, n, row))
 
-    def _fill(self, number: int, row: Expr, _: Sequence[int], at: Index) -> None:
+    def _fill_row(self, number: int, row: Expr, _: Sequence[int], at: Index) -> None:
         if self._is_of_rows(at):
-            self._give(number, (row, *at), self._initial(number, (row, *at)))
+            self._store(number, (row, *at), self._initial(number, (row, *at)))
 
-    def take(self, numbers: Sequence[int], at: Index) -> None:
+    def _take(self, numbers: Sequence[int], at: Index) -> None:
         for n in numbers:
             self._keep(n, at, self._initial(n, at))
 
-    def advance(self, turns: int, numbers: Sequence[int], at: Index) -> None:
+    def _advance(self, turns: int, numbers: Sequence[int], at: Index) -> None:
         state = {n: self._value(n, at) for n in dict.fromkeys((*numbers, *self._scalars))}
         for _ in range(turns):
             state = self._following(state, at)
         for n in numbers:
             self._keep(n, at, state[n])
 
-    def give(self, numbers: Sequence[int], at: Index) -> None:
+    def _give(self, numbers: Sequence[int], at: Index) -> None:
         for n in numbers:
             if n in self._outputs:
-                self._give(n, at, self._value(n, at))
+                self._store(n, at, self._value(n, at))
 
     def _is_of_rows(self, at: Index) -> bool:
         """Whether rows have an element there: the scalars' have one."""
@@ -154,23 +155,27 @@ class _Block:
             number = state_index(instruction, body)
             if number is not None:
                 elements.stored[instruction] = partial(self._read, state, number)
-        for number, update in self._rows.items() if self._is_of_rows(at) else ():
-            row = elements.value(update.operands[1], (index(0), *at))
-            sizes = update.operands[1].array_shape.dimensions
+        rows = self._rows if self._is_of_rows(at) else {}
+        following = {n: self._loop.next[n] for n in state}
+        for instruction in post_order((*following.values(), *rows.values())):
+            if opdef.is_elementwise(instruction):  # operands first, as chains are deep
+                elements.value(instruction, _place(instruction, at))
+        for number, update in rows.items():
+            row = update.operands[1]
+            sizes = row.array_shape.dimensions
             start, *_ = start_indices(OperandScope(elements, update), update, 2, sizes)
             place = (self._builder.let(start, "start"), *at)
-            self._give(number, place, self._builder.let(row, update.name))
-        following = {}
-        for n in state:
-            made = self._loop.next[n]
-            value = elements.value(made, at if n in self._lines else ())
-            following[n] = self._builder.let(value, made.name)
-        return following
+            value = elements.value(row, _place(row, at))
+            self._store(number, place, self._builder.let(value, update.name))
+        return {
+            n: self._builder.let(elements.value(made, _place(made, at)), made.name)
+            for n, made in following.items()
+        }
 
     def _read(self, state: Mapping[int, Expr], number: int, at: Index) -> Values:
         return (state[number] if number in state else self._initial(number, at),)
 
-    def _give(self, number: int, at: Index, value: Expr) -> None:
+    def _store(self, number: int, at: Index, value: Expr) -> None:
         to = self._outputs[number]
         place = self._work.elements.load(to.buffer, to.shape.dimensions, self._whole(at))
         self._builder.store(to.buffer, place.indices, value)
@@ -196,6 +201,12 @@ class _Block:
         return (*at[:-1], plus(self._first, at[-1])) if at and self._count else at
 
 
+def _place(instruction: Instruction, at: Index) -> Index:
+    """Where a scalar, an element or a row of them has what makes the one at an index."""
+    rank = instruction.array_shape.rank
+    return (*[index(0)] * (rank - len(at)), *at) if rank else ()
+
+
 def _writes_all_rows(loop: Loop, number: int) -> bool:
     """Whether the turns write one row after the other, from the first or the last one on."""
     start = loop.next[number].operands[2]
@@ -207,30 +218,18 @@ def _writes_all_rows(loop: Loop, number: int) -> bool:
 
 
 def _at_turn(loop: Loop, scalar: Instruction, turn: int) -> int | None:
-    """The value of a sum of constants and a counter in a turn, where it is one."""
-    constant = array_of(scalar)
-    if constant is not None:
-        return int(constant)
-    number = state_index(scalar, loop.body)
-    if number is not None:
-        start, step = array_of(loop.initial(number)), step_of(loop, number)
-        return None if start is None or step is None else int(start) + turn * step
-    if scalar.op not in ("add", "subtract"):
-        return None
-    a, b = (_at_turn(loop, operand, turn) for operand in scalar.operands)
-    if a is None or b is None:
-        return None
-    return a + b if scalar.op == "add" else a - b
-
-
-def _needed(loop: Loop, outputs: Iterable[int]) -> list[int]:
-    """The numbers of what changes of the state, and is needed to make these."""
-    needed = set(outputs)
-    pending = list(needed)
-    while pending:
-        for instruction in post_order((loop.next[pending.pop()],)):
-            number = state_index(instruction, loop.body)
-            if number is not None and number not in needed and not loop.is_invariant(number):
-                needed.add(number)
-                pending.append(number)
-    return sorted(needed)
+    """The value of a sum of constants and counters in a turn, where it is one."""
+    values: dict[Instruction, int] = {}
+    for instruction in post_order((scalar,)):
+        constant, number = array_of(instruction), state_index(instruction, loop.body)
+        operands = [values[o] for o in instruction.operands if o in values]
+        if constant is not None:
+            values[instruction] = int(constant)
+        elif number is not None:
+            start, step = array_of(loop.initial(number)), step_of(loop, number)
+            if start is not None and step is not None:
+                values[instruction] = int(start) + turn * step
+        elif instruction.op in ("add", "subtract") and len(operands) == 2:
+            a, b = operands
+            values[instruction] = a + b if instruction.op == "add" else a - b
+    return values.get(scalar)

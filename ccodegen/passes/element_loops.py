@@ -38,8 +38,10 @@ def weight(body: Computation, rows: bool = False) -> float:
 def is_kernel(loop: Loop, has_vectors: bool) -> bool:
     """Whether the loop pays as one kernel. Without vectors it always does; with them not where
     turns are long, or of f16, whose lines are rounded together."""
-    if not is_elementwise(loop) or not has_vectors:
-        return is_elementwise(loop)
+    if not is_elementwise(loop):
+        return False
+    if not has_vectors:
+        return True
     types = {s.element_type for s in loop.shapes if isinstance(s, ArrayShape)}
     return ElementType.F16 not in types and weight(loop.body, rows=True) <= _MOST_WEIGHT
 

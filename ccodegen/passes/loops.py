@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from ccodegen.hlo.attributes import SliceDimension
@@ -76,6 +76,25 @@ def read_after(computation: Computation, loop: Instruction) -> set[int] | None:
         if not isinstance(user.attributes, GetTupleElement):
             return None
         found.add(user.attributes.index)
+    return found
+
+
+def needed(loop: Loop, wanted: Collection[int], given: Collection[int]) -> set[int]:
+    """The elements wanted, and those that the body needs to make them; but for those given."""
+    found = set(wanted) - set(given)
+    seen: set[Instruction] = set()
+    stack = [*loop.body.side_roots, *(loop.next[i] for i in found)]
+    while stack:
+        instruction = stack.pop()
+        if instruction in seen:
+            continue
+        seen.add(instruction)
+        index = state_index(instruction, loop.body)
+        if index is None:
+            stack.extend((*instruction.operands, *instruction.control_predecessors))
+        elif index not in given and index not in found:
+            found.add(index)
+            stack.append(loop.next[index])
     return found
 
 

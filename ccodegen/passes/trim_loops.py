@@ -10,7 +10,7 @@ from ccodegen.hlo.shape import Shape, TupleShape
 from ccodegen.ops.build import derived, element_of, tuple_of
 from ccodegen.ops.control import While
 from ccodegen.passes.context import PassContext
-from ccodegen.passes.loops import Loop, as_loop, read_after, state_index, with_state
+from ccodegen.passes.loops import Loop, as_loop, needed, read_after, state_index, with_state
 from ccodegen.support.immutable import immutable
 
 
@@ -65,28 +65,9 @@ def _plan(loop: Loop, read: set[int] | None) -> _Plan:
     sunk = {i: replace(loop.initial(i)) for i in invariant if _is_cheap(loop.initial(i))}
     wanted = (set(everything) if read is None else read) - invariant
     wanted |= _elements_read(loop.condition)
-    kept = _closure(loop, wanted, set(sunk)) or {0}
+    kept = needed(loop, wanted, sunk) or {0}
     sunk = {i: constant for i, constant in sunk.items() if i not in kept}
     return _Plan(tuple(sorted(kept)), sunk)
-
-
-def _closure(loop: Loop, wanted: set[int], sunk: set[int]) -> set[int]:
-    """The elements wanted, and those that the body needs to make them."""
-    kept = wanted - sunk
-    seen: set[Instruction] = set()
-    stack = [*loop.body.side_roots, *(loop.next[i] for i in kept)]
-    while stack:
-        instruction = stack.pop()
-        if instruction in seen:
-            continue
-        seen.add(instruction)
-        index = state_index(instruction, loop.body)
-        if index is None:
-            stack.extend((*instruction.operands, *instruction.control_predecessors))
-        elif index not in sunk and index not in kept:
-            kept.add(index)
-            stack.append(loop.next[index])
-    return kept
 
 
 def _elements_read(computation: Computation) -> set[int]:

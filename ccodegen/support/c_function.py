@@ -90,11 +90,12 @@ def call(name: str, *arguments: Any) -> Any:
     Array types are those of the C parameters (a ccg_c64 is a complex64 array, a ccg_c128 a
     complex128 one). Raises KeyError for an unknown name.
     """
+    function = function_of(name)
     arrays = np.broadcast_arrays(*(np.asarray(a) for a in arguments))
     shape = arrays[0].shape
     flat = [a.reshape(-1) for a in arrays]
     blocks = [
-        _run_block(function_of(name), [a[start : start + BLOCK] for a in flat])
+        _run_block(function, [a[start : start + BLOCK] for a in flat])
         for start in range(0, max(1, flat[0].size), BLOCK)
     ]
     return np.concatenate(blocks).reshape(shape)

@@ -170,6 +170,14 @@ def test_random_bodies(seed: int) -> None:
     check(text, target=load("cortex-m4"), strict=True)
 
 
+def test_long_chains_are_no_deep_recursion() -> None:
+    chain = " ".join(f"d{n + 1} = {{array}} subtract(d{n}, x)" for n in range(2000))
+    made = BODY.replace("subtract(x, v)", f"subtract(x, v)  d0 = {{array}} copy(d)  {chain}")
+    text = loop("2", turns=2, made=made.replace("select(p, y, d)", "select(p, y, d2000)"))
+    program = check(text, target=load("cortex-m4")).program
+    assert not any(isinstance(step, While) for step in program.steps)
+
+
 def test_in_the_memory_of_what_it_begins_with() -> None:
     built = check(loop("40,50", wanted="1"), donate=[0])
     assert built.program.arena_size == 0
